@@ -55,6 +55,7 @@ Sums are exact to a millionth of a dollar. What has no known price is counted an
   godel calls
   godel calls --agent builder-1 --since 1h
   godel calls --outcome failed --since 7d --until 1d
+  godel calls --session 8f1c2a90-5d0b-4a4e-9a43-8a5c4a1d6f10
   godel calls --limit 10000 --csv > calls.csv
   godel calls show 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d --body
 
@@ -75,6 +76,9 @@ cancelled (the client went away), lost (the server died; charged at its worst) o
         /// Only those that ended like this
         #[arg(long, value_name = "HOW", value_parser = ["ok", "failed", "cancelled", "lost", "open"])]
         outcome: Option<String>,
+        /// Only those of the session that its program calls like this
+        #[arg(long, value_name = "NAME")]
+        session: Option<String>,
         /// List this many
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         limit: u32,

@@ -155,6 +155,8 @@ pub struct Which {
     pub to: Option<Timestamp>,
     /// Those that ended like this.
     pub outcome: Option<Outcome>,
+    /// Those of the session that its client calls like this.
+    pub session: Option<String>,
 }
 
 impl From<Narrow> for Which {
@@ -169,6 +171,7 @@ impl Which {
         self.from.is_none_or(|from| record.start.at >= from)
             && self.to.is_none_or(|to| record.start.at < to)
             && self.outcome.is_none_or(|wanted| wanted == outcome)
+            && (self.session.is_none() || self.session == record.start.session)
     }
 
     /// Returns the first id that is too late.

@@ -61,9 +61,18 @@ impl Breaker {
         }
     }
 
-    /// Notes that a try worked.
+    /// Notes that a try worked. Who asked to be left alone meant others that come later.
     pub fn worked(&mut self) {
-        *self = Self::default();
+        *self = Self { rests_until: self.rests_until, ..Self::default() };
+    }
+
+    /// Notes that a try has begun to work. It lets others through again, but one failure shuts it
+    /// anew: what has begun well may still break off.
+    pub fn began(&mut self) {
+        if self.closed_until.take().is_some() {
+            self.failures = FAILURES_MAX - 1;
+        }
+        self.trial_until = None;
     }
 
     /// Notes that a try that was let through was not made, so that another may be.
@@ -156,6 +165,34 @@ mod tests {
         }
         assert!(breaker.admits(at(10)) && !breaker.admits(at(39)));
         assert!(breaker.admits(at(40)));
+    }
+
+    #[test]
+    fn what_begins_well_and_breaks_off_again_and_again_is_left_alone() {
+        let mut breaker = Breaker::default();
+        for _ in 0..4 {
+            breaker.began();
+            assert!(!breaker.failed(at(0)));
+        }
+        breaker.began();
+        assert!(breaker.failed(at(0)), "that each of them began is no success");
+        assert!(!breaker.admits(at(4)) && breaker.admits(at(5)));
+        breaker.began();
+        assert!(breaker.admits(at(5)) && breaker.admits(at(5)), "others need not wait for its end");
+        assert!(breaker.failed(at(6)), "it broke off again");
+        assert!(!breaker.admits(at(15)) && breaker.admits(at(16)), "for twice as long");
+        breaker.began();
+        breaker.worked();
+        assert!(!breaker.failed(at(17)), "it came to its end, so that one failure is one");
+    }
+
+    #[test]
+    fn what_was_asked_before_does_not_end_a_rest() {
+        let mut breaker = Breaker::default();
+        breaker.rest(at(0), 7);
+        breaker.began();
+        breaker.worked();
+        assert!(!breaker.admits(at(6)) && breaker.admits(at(7)));
     }
 
     #[test]

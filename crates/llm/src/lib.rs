@@ -6,6 +6,7 @@
 //! - Where both sides speak the same dialect, bytes are edited in place and never written anew.
 //! - No input makes it panic, and none makes it keep more than a bounded amount.
 
+mod beyond;
 mod dialect;
 mod meter;
 mod peek;
@@ -18,6 +19,7 @@ pub mod translate;
 mod trouble;
 mod usage;
 
+pub use beyond::Beyond;
 pub use dialect::Dialect;
 pub use godel_model::{Tier, Usage};
 pub use meter::{Ending, Passed, StreamMeter, text_bytes};

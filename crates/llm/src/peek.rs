@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::scan::{Member, NotJson, members};
+use crate::beyond::Beyond;
+use crate::scan::{Member, NotJson, members_and_texts};
 use crate::{Dialect, Tier};
 
 /// What a caller wishes of the way its request takes; never sent on.
@@ -46,6 +47,8 @@ pub struct Peek {
     pub tier: Tier,
     /// Whether it leaves it to the provider how it is served, which may be before others.
     pub any_tier: bool,
+    /// What it makes a provider do beyond what is in it.
+    pub beyond: Beyond,
     places: Places,
 }
 
@@ -80,8 +83,9 @@ impl Peek {
     /// # Errors
     /// If it is no JSON object, or what is looked for is there twice or of the wrong kind.
     pub fn of(dialect: Dialect, body: &[u8]) -> Result<Self, BadRequest> {
-        let members = members(body)?;
-        let mut peek = Self::default();
+        let mut beyond = Beyond::default();
+        let members = members_and_texts(body, &mut |text| beyond.look(body, text))?;
+        let mut peek = Self { beyond, ..Self::default() };
         let mut seen: Vec<&'static str> = Vec::new();
         for (place, member) in members.iter().enumerate() {
             let Some(known) = known(dialect, &member.name) else { continue };
@@ -142,6 +146,7 @@ impl Peek {
             }
             // A hint only: what is no text is of no use and no harm.
             "prompt_cache_key" => self.session = serde_json::from_slice(value).ok(),
+            "metadata" => self.session = session_of(value),
             "service_tier" | "serviceTier" | "speed" => self.take_tier(value),
             _ => {}
         }
@@ -214,6 +219,22 @@ pub struct Edit<'a> {
     pub include_usage: bool,
 }
 
+/// Returns the session that Claude Code and what is built on it name within the name of the user: as JSON, or
+/// behind a word.
+fn session_of(metadata: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Metadata {
+        user_id: String,
+    }
+    #[derive(Deserialize)]
+    struct UserId {
+        session_id: String,
+    }
+    let user = serde_json::from_slice::<Metadata>(metadata).ok()?.user_id;
+    let named = serde_json::from_str::<UserId>(&user).ok().map(|id| id.session_id);
+    named.or_else(|| user.rsplit_once("_session_").map(|(_, session)| session.to_owned()))
+}
+
 #[derive(Deserialize)]
 struct StreamOptions {
     #[serde(default)]
@@ -256,7 +277,9 @@ fn known(dialect: Dialect, name: &str) -> Option<&'static str> {
             "prompt_cache_key",
             "service_tier",
         ],
-        Dialect::Anthropic => &["model", "stream", "max_tokens", "service_tier", "speed"],
+        Dialect::Anthropic => {
+            &["model", "stream", "max_tokens", "service_tier", "speed", "metadata"]
+        }
         Dialect::Gemini => &["generationConfig", "serviceTier", "service_tier"],
     };
     names.iter().copied().find(|known| *known == name)
@@ -289,6 +312,20 @@ mod tests {
 
     fn peek(dialect: Dialect, body: &Value) -> Peek {
         Peek::of(dialect, body.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_session_is_found_within_the_name_of_the_user() {
+        for (user, session) in [
+            (r#"{"device_id":"d","session_id":"s-1"}"#, Some("s-1")),
+            ("user_0a_account_1_session_s-2", Some("s-2")),
+            ("somebody", None),
+        ] {
+            let body = json!({"model": "m", "metadata": {"user_id": user}});
+            assert_eq!(peek(Dialect::Anthropic, &body).session.as_deref(), session);
+        }
+        let body = json!({"model": "m", "metadata": null});
+        assert_eq!(peek(Dialect::Anthropic, &body).session, None);
     }
 
     #[test]

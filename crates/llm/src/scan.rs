@@ -39,6 +39,15 @@ pub struct Member<'b> {
 /// If they are not one whole object, or nested too deeply. What is inside of values is followed only
 /// as far as needed to find their ends.
 pub fn members(bytes: &[u8]) -> Result<Vec<Member<'_>>, NotJson> {
+    members_and_texts(bytes, &mut |_| {})
+}
+
+/// Finds the members like [`members`], and shows each text on the way with the quotes around it: names of
+/// members, and what is inside of values.
+pub(crate) fn members_and_texts<'b>(
+    bytes: &'b [u8],
+    seen: &mut impl FnMut(Range<usize>),
+) -> Result<Vec<Member<'b>>, NotJson> {
     let mut at = skip_space(bytes, 0);
     if bytes.get(at) != Some(&b'{') {
         return Err(NotJson::Broken);
@@ -52,12 +61,13 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member<'_>>, NotJson> {
         let start = at;
         at = string_end(bytes, at)?;
         let name = name(&bytes[start..at])?;
+        seen(start..at);
         at = skip_space(bytes, at);
         if bytes.get(at) != Some(&b':') {
             return Err(NotJson::Broken);
         }
         let from = skip_space(bytes, at + 1);
-        at = value_end(bytes, from)?;
+        at = value_end_seen(bytes, from, seen)?;
         found.push(Member { name, start, value: from..at });
         at = skip_space(bytes, at);
         match bytes.get(at) {
@@ -128,9 +138,17 @@ fn string_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
 
 /// Returns the place behind a value that begins here.
 fn value_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
+    value_end_seen(bytes, at, &mut |_| {})
+}
+
+fn value_end_seen(
+    bytes: &[u8],
+    at: usize,
+    seen: &mut impl FnMut(Range<usize>),
+) -> Result<usize, NotJson> {
     match bytes.get(at) {
         Some(b'"') => string_end(bytes, at),
-        Some(b'{' | b'[') => nested_end(bytes, at),
+        Some(b'{' | b'[') => nested_end(bytes, at, seen),
         _ => {
             let rest = bytes.get(at..).unwrap_or_default();
             let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
@@ -141,13 +159,19 @@ fn value_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
 }
 
 /// Follows brackets of both kinds; a bit for each level tells which kind it is.
-fn nested_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
+fn nested_end(
+    bytes: &[u8],
+    at: usize,
+    seen: &mut impl FnMut(Range<usize>),
+) -> Result<usize, NotJson> {
     let mut open = [false; DEPTH_MAX];
     let (mut depth, mut at) = (0, at);
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at = string_end(bytes, at)?;
+                let end = string_end(bytes, at)?;
+                seen(at..end);
+                at = end;
                 continue;
             }
             b'{' | b'[' => {

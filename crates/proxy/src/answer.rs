@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use godel_llm::translate::{Back, Place as Keeper};
-use godel_llm::{Dialect, ReplyMeter, StreamMeter, Tier};
+use godel_llm::translate::{Back, BadReply, Place as Keeper};
+use godel_llm::{Dialect, ReplyMeter, StreamMeter, Tier, Usage};
 use godel_model::Outcome;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -17,7 +17,7 @@ use crate::link::Reply;
 use crate::quota::tell_quota;
 use crate::relay::{ProxyBody, RelayBody, Told, Way, json};
 use crate::route::Route;
-use crate::running::Running;
+use crate::running::{Paid, Running, Used};
 use crate::silence::Silence;
 
 /// The largest reply that is told in another dialect as a whole.
@@ -125,9 +125,11 @@ impl Asked<'_> {
         let route = std::sync::Arc::clone(&running.route);
         let whole = match rest_of(response.into_body(), first, self.config.idle).await {
             Ok(whole) => whole,
-            Err(why) => {
+            Err((heard, why)) => {
+                // What came of it was made, and is paid for.
+                running.relayed = heard as u64;
                 let failed = self.failure(&route, FailedKind::Transient, &why);
-                return self.failed(running, failed);
+                return self.failed(running, failed.paid(Paid::Answer(Used::Unknown)));
             }
         };
         match back.reply(&whole) {
@@ -143,8 +145,13 @@ impl Asked<'_> {
                 Tried::Answered(json(body))
             }
             Err(error) => {
+                running.relayed = whole.len() as u64;
+                let paid = match error {
+                    BadReply::Failed { .. } => Paid::Nothing,
+                    BadReply::Malformed(_) => Paid::Answer(usage_in(&whole, route.dialect).into()),
+                };
                 let failed = self.failure(&route, FailedKind::Transient, &error.to_string());
-                self.failed(running, failed)
+                self.failed(running, failed.paid(paid))
             }
         }
     }
@@ -166,16 +173,26 @@ fn tier_of(route: &Route, headers: &HeaderMap) -> Tier {
     told.map(Tier::named).unwrap_or_default()
 }
 
-/// Reads the rest of a reply; a provider may be silent for a while, but not for ever.
-async fn rest_of(mut body: Reply, first: Bytes, idle: Duration) -> Result<Bytes, String> {
+/// Returns what a reply says that it used, whatever else it says.
+fn usage_in(whole: &Bytes, dialect: Dialect) -> Option<Usage> {
+    let mut meter = ReplyMeter::new(dialect);
+    meter.take(whole);
+    meter.usage()
+}
+
+/// Reads the rest of a reply; a provider may be silent for a while, but not for ever. If it breaks off, it is told
+/// how many bytes came of it, and why no more.
+async fn rest_of(mut body: Reply, first: Bytes, idle: Duration) -> Result<Bytes, (usize, String)> {
     let mut whole = BytesMut::from(first);
     loop {
         let frame = tokio::time::timeout(idle, body.frame()).await;
-        let frame = frame.map_err(|_| format!("it was silent for {} s", idle.as_secs()))?;
-        let Some(frame) = frame else { return Ok(whole.freeze()) };
-        let Ok(bytes) = frame.map_err(|error| error.to_string())?.into_data() else { continue };
+        let silent = |_| (whole.len(), format!("it was silent for {} s", idle.as_secs()));
+        let Some(frame) = frame.map_err(silent)? else { return Ok(whole.freeze()) };
+        let frame = frame.map_err(|error| (whole.len(), error.to_string()))?;
+        let Ok(bytes) = frame.into_data() else { continue };
         if whole.len() + bytes.len() > REPLY_MAX_BYTES {
-            return Err(format!("its reply has more than {REPLY_MAX_BYTES} bytes"));
+            let why = format!("its reply has more than {REPLY_MAX_BYTES} bytes");
+            return Err((whole.len(), why));
         }
         whole.extend_from_slice(&bytes);
     }

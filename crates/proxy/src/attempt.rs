@@ -23,7 +23,7 @@ use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::relay::{ProxyBody, json};
 use crate::route::{Route, several};
-use crate::running::{Begin, Running};
+use crate::running::{Begin, Paid, Running};
 use crate::upstream::Order;
 
 /// How much of a name is kept.
@@ -57,7 +57,7 @@ impl Asked<'_> {
             }
         }
         for turn in attempt as usize..tries {
-            if last.as_ref().is_some_and(|failed| failed.kind == FailedKind::Request) {
+            if last.as_ref().is_some_and(|failed| failed.kind.is_final()) {
                 break;
             }
             let route = &routes[turn % routes.len()];
@@ -102,7 +102,7 @@ impl Asked<'_> {
     /// Tells whether a provider may be asked; one that fails is left alone.
     pub(crate) fn may_begin(&self, route: &Route) -> bool {
         let now = self.board.clock.now();
-        self.board.health.admits(&route.provider, route.key_id(), now)
+        self.board.health.admits(route.at(), now)
     }
 
     /// Remembers who answers a session, if somebody else could.
@@ -111,7 +111,7 @@ impl Asked<'_> {
             && let Some(session) = self.session()
         {
             let tenant = self.who.purpose.tenant;
-            self.board.sessions.put(tenant, &session, &route.provider);
+            self.board.sessions.put(tenant, &session, (&route.provider, route.key_id()));
         }
     }
 
@@ -154,7 +154,7 @@ impl Asked<'_> {
         let budgets = Arc::clone(&self.who.budgets);
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
         let begun = opened.map_err(|refusal| {
-            self.board.health.untried(&route.provider, route.key_id());
+            self.board.health.untried(route.at());
             let refusal = refused(refusal, now);
             if let (Trouble::Budget, Some(agent)) = (refusal.trouble, &self.who.purpose.agent) {
                 self.board.broke.note(agent, &refusal.message);
@@ -166,10 +166,11 @@ impl Asked<'_> {
             Box::new(Capture::new(asked, dialect, config, now))
         });
         let (input_estimate, tier) = (self.input_estimate(), self.tier(route));
+        let likely_output = if self.stream { 0 } else { self.likely_output(route) };
         let route = Arc::clone(route);
         let (span_, instead_of) = (span.clone(), self.instead_of.clone());
         let begin =
-            Begin { begun, route, instead_of, input_estimate, tier, capture, beaten, span: span_ };
+            Begin { begun, route, instead_of, input_estimate, likely_output, tier, capture, beaten, span: span_ };
         let running = Running::new(Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).instrument(span).await)
     }
@@ -291,7 +292,7 @@ impl Asked<'_> {
             }
             Err(_) => {
                 let why = format!("no answer in {} s", self.config.first_byte.as_secs());
-                let failed = self.failure(&route, FailedKind::Transient, &why).unheard();
+                let failed = self.failure(&route, FailedKind::Transient, &why).paid(Paid::Input);
                 return self.failed(running, failed);
             }
         };
@@ -315,7 +316,7 @@ impl Asked<'_> {
             }
             Err(_) => {
                 let why = "no first byte in time";
-                let failed = self.failure(&route, FailedKind::Transient, why).unheard();
+                let failed = self.failure(&route, FailedKind::Transient, why).paid(Paid::Input);
                 return self.failed(running, failed);
             }
         };

@@ -6,7 +6,6 @@ use godel_llm::{Model, Price, Tier, Trouble, Usage};
 use http::header::HeaderName;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use memchr::memmem;
 
 use crate::ask::{Asked, dollars, header};
 use crate::board::Refusal;
@@ -18,6 +17,10 @@ const COST_LIMIT: HeaderName = HeaderName::from_static("x-godel-cost-limit");
 pub(crate) const LIKELY_OUTPUT: u64 = 1_000;
 /// How much a model may answer at most if nothing else is known.
 const WORST_OUTPUT: u64 = 8_192;
+/// How much a model may read at most that is not in the request, if nobody knows how much it can.
+const WORST_INPUT: u64 = 200_000;
+/// How often a model is expected to use tools of its provider at most.
+const WORST_TOOL_CALLS: u64 = 10;
 /// As how many answers to one request are counted at most.
 const CHOICES_MAX: u64 = 128;
 
@@ -26,20 +29,24 @@ const CHOICES_MAX: u64 = 128;
 struct Amount {
     /// Those that are likely to go in.
     input: u64,
-    /// Those that go in at most: text of few letters can have a third more than the rule of thumb says.
+    /// Those that go in at most: text of few letters can have a third more than the rule of thumb says, and of
+    /// what lies elsewhere only the model's own limit is known.
     all: u64,
     /// Those that come out at most.
     most: u64,
     /// Whether some of them are to be remembered for an hour.
     long: bool,
+    /// How often the provider may use tools of its own.
+    tool_calls: u64,
 }
 
 impl Amount {
     fn at_most(&self, price: &Price) -> i64 {
-        let Self { all, most, long, .. } = *self;
+        let Self { all, most, long, tool_calls, .. } = *self;
         // Any of it may be reasoning, where that is dearer.
         let reasoning = if price.dearest_output() > price.output { most } else { 0 };
-        let out = Usage { output: most, reasoning, ..Usage::default() };
+        let server_tools = tool_calls;
+        let out = Usage { output: most, reasoning, server_tools, ..Usage::default() };
         // What is to be remembered costs more than what is not.
         let kept = match (long, price.cache_write_1h) {
             (true, Some(_)) => Usage { cache_write_1h: all, ..out },
@@ -48,8 +55,12 @@ impl Amount {
         price.cost(&Usage { input: all, ..out }).max(price.cost(&kept))
     }
 
+    fn likely_output(&self) -> u64 {
+        self.most.min(LIKELY_OUTPUT)
+    }
+
     fn likely(&self, price: &Price) -> i64 {
-        let output = self.most.min(LIKELY_OUTPUT);
+        let output = self.likely_output();
         price.cost(&Usage { input: self.input, output, ..Usage::default() })
     }
 }
@@ -65,13 +76,29 @@ impl Asked<'_> {
     }
 
     fn amount(&self, model: &Model) -> Amount {
-        let able = model.output.unwrap_or(u64::MAX);
-        let most = self.peek.max_output.or(model.output).unwrap_or(WORST_OUTPUT).min(able);
-        let most = most.saturating_mul(self.peek.choices.clamp(1, CHOICES_MAX));
-        let input = self.input_estimate();
-        let hours = model.prices.iter().any(|price| price.cache_write_1h.is_some());
-        let long = hours && memmem::find(&self.body, b"\"1h\"").is_some();
-        Amount { input, all: input * 4 / 3, most, long }
+        let (input, beyond) = (self.input_estimate(), self.peek.beyond);
+        let all = input * 4 / 3;
+        let all = if beyond.reads || self.peek.continues {
+            all.max(model.context.unwrap_or(WORST_INPUT))
+        } else {
+            all
+        };
+        let tool_calls = if beyond.tools { WORST_TOOL_CALLS } else { 0 };
+        Amount { input, all, most: self.most(Some(model)), long: beyond.for_an_hour, tool_calls }
+    }
+
+    /// Returns how much may come out at most.
+    fn most(&self, model: Option<&Model>) -> u64 {
+        let able = model.and_then(|model| model.output);
+        let most = self.peek.max_output.or(able).unwrap_or(WORST_OUTPUT);
+        let most = most.min(able.unwrap_or(u64::MAX));
+        most.saturating_mul(self.peek.choices.clamp(1, CHOICES_MAX))
+    }
+
+    /// Returns how much is likely to come out.
+    pub(crate) fn likely_output(&self, route: &Route) -> u64 {
+        let most = self.most(route.known.as_deref());
+        most.min(LIKELY_OUTPUT)
     }
 
     /// Returns what the request costs at most and what it is likely to cost, if that is known. A provider may

@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::board::{Refusal, SHOULD_RETRY};
-use crate::health::Failure;
+use crate::health::{Failure, Rest};
 use crate::link::Reply;
 use crate::quota::tell_quota;
 use crate::relay::ProxyBody;
 use crate::route::Route;
-use crate::running::{Running, plain};
+use crate::running::{Paid, Running, plain};
 
 /// How much of a failure is read.
 pub(crate) const FAILURE_MAX_BYTES: usize = 256 * 1024;
@@ -27,7 +27,7 @@ pub(crate) const FAILURE_MAX_BYTES: usize = 256 * 1024;
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of what a provider says is told.
 const MESSAGE_MAX_CHARS: usize = 1_000;
-/// For how long a provider is left alone that does not take our key.
+/// For how long a key is left alone that is not taken, or on which there is nothing left.
 const BAD_KEY_SECONDS: u64 = 60;
 /// How long to wait if a provider wants that and does not say how long.
 const WAIT_SECONDS: u64 = 5;
@@ -48,15 +48,15 @@ pub(crate) struct Failed {
     same: bool,
     /// The dialect of the provider.
     dialect: Dialect,
-    /// Whether it was asked and not heard in time: it may have done its work all the same.
-    unheard: bool,
+    /// What is to be paid although it failed.
+    paid: Paid,
     provider: String,
 }
 
 impl Failed {
-    /// Says that the provider was asked and not heard in time.
-    pub(crate) fn unheard(self) -> Self {
-        Self { unheard: true, ..self }
+    /// Says that something is to be paid all the same.
+    pub(crate) fn paid(self, paid: Paid) -> Self {
+        Self { paid, ..self }
     }
 }
 
@@ -66,10 +66,32 @@ pub(crate) enum FailedKind {
     Transient,
     /// The provider does not take our key.
     Key,
+    /// There is nothing left on our account with the provider.
+    Credit,
+    /// The provider does not have it; another one may.
+    Absent,
     /// The provider wants to be left alone.
     Limited,
     /// The request itself is refused; nobody would do better.
     Request,
+}
+
+impl FailedKind {
+    /// Tells whether nobody else need be asked.
+    pub(crate) fn is_final(self) -> bool {
+        self == Self::Request
+    }
+
+    fn of(status: u16, own_login: bool) -> Self {
+        match status {
+            401 | 403 if !own_login => Self::Key,
+            402 if !own_login => Self::Credit,
+            404 => Self::Absent,
+            429 => Self::Limited,
+            408 | 500..=599 => Self::Transient,
+            _ => Self::Request,
+        }
+    }
 }
 
 impl Asked<'_> {
@@ -85,7 +107,7 @@ impl Asked<'_> {
             quota: HeaderMap::new(),
             same: route.dialect == self.target.dialect,
             dialect: route.dialect,
-            unheard: false,
+            paid: Paid::Nothing,
             provider: route.provider.to_string(),
         }
     }
@@ -98,12 +120,7 @@ impl Asked<'_> {
         let body = body.ok().and_then(Result::ok).map(Collected::to_bytes).unwrap_or_default();
         let body = route.without_key(&body);
         let status = head.status.as_u16();
-        let kind = match status {
-            401 | 403 if !route.own_login => FailedKind::Key,
-            429 => FailedKind::Limited,
-            408 | 500..=599 => FailedKind::Transient,
-            _ => FailedKind::Request,
-        };
+        let kind = FailedKind::of(status, route.own_login);
         let mut quota = HeaderMap::new();
         tell_quota(route, &head.headers, &mut quota);
         Failed {
@@ -121,25 +138,27 @@ impl Asked<'_> {
     /// Ends an attempt that failed, and lets the provider's health know.
     pub(crate) fn failed(&self, mut running: Running, failed: Failed) -> Tried {
         let now = self.board.clock.now();
-        let (provider, key) = (Arc::clone(&running.route.provider), running.route.key_id());
+        let route = Arc::clone(&running.route);
         let rest = match failed.kind {
-            FailedKind::Key => Some(BAD_KEY_SECONDS),
-            FailedKind::Limited => Some(failed.retry_after.unwrap_or(WAIT_SECONDS)),
-            FailedKind::Transient => failed.retry_after,
-            FailedKind::Request => None,
+            FailedKind::Key | FailedKind::Credit => Some(Rest::Shut(BAD_KEY_SECONDS)),
+            // Limits are of one model most of the time.
+            FailedKind::Limited => {
+                Some(Rest::Model(failed.retry_after.unwrap_or(WAIT_SECONDS)))
+            }
+            FailedKind::Transient => failed.retry_after.map(Rest::All),
+            FailedKind::Absent | FailedKind::Request => None,
         };
-        if failed.kind == FailedKind::Request {
-            self.board.health.answered(&provider, key);
+        if matches!(failed.kind, FailedKind::Request | FailedKind::Absent) {
+            self.board.health.answered(route.at());
         } else if failed.status != 403 {
             // What is forbidden is often one model only; the key is good for others.
-            let failure =
-                Failure { why: failed.why.clone(), rest, shut: failed.kind == FailedKind::Key };
-            if self.board.health.failed(&provider, key, &failure, now) {
-                self.board.tell_down(self.who.purpose.tenant, &provider, &failed.why);
+            let failure = Failure { why: failed.why.clone(), rest };
+            if self.board.health.failed(route.at(), &failure, now) {
+                self.board.tell_down(self.who.purpose.tenant, &route.provider, &failed.why);
             }
         }
         let place = running.take_place();
-        let ended = running.failed(&failed.why, failed.unheard);
+        let ended = running.failed(&failed.why, failed.paid);
         Tried::Failed(Box::new(failed), ended, place)
     }
 
@@ -152,12 +171,10 @@ impl Asked<'_> {
         let Some(failed) = last else {
             let now = self.board.clock.now();
             let wait = |route: &Arc<Route>| {
-                self.board.health.opens_in(&route.provider, route.key_id(), now).unwrap_or(1)
+                self.board.health.opens_in(route.at(), now).unwrap_or(1)
             };
             let seconds = routes.iter().map(wait).min().unwrap_or(5);
-            let rests = |route: &Arc<Route>| {
-                self.board.health.is_resting(&route.provider, route.key_id(), now)
-            };
+            let rests = |route: &Arc<Route>| self.board.health.is_resting(route.at(), now);
             if routes.iter().all(rests) {
                 let why =
                     format!("every provider of {:?} asked to be left alone for now", self.model);
@@ -168,6 +185,9 @@ impl Asked<'_> {
             return Err(Refusal::new(Trouble::Overloaded(seconds), why));
         };
         let Failed { kind, status, provider, .. } = &*failed;
+        if matches!(kind, FailedKind::Key | FailedKind::Credit) {
+            self.tell_shut(&failed, routes);
+        }
         if *kind == FailedKind::Key {
             let why = format!(
                 "the provider {provider} does not take this server's key; an admin sets another with \
@@ -183,16 +203,31 @@ impl Asked<'_> {
             (FailedKind::Limited, _) => {
                 Trouble::RateLimited(failed.retry_after.unwrap_or(WAIT_SECONDS))
             }
-            (FailedKind::Request, 402) => Trouble::Budget,
-            (FailedKind::Request, 404) => Trouble::NoModel,
+            (FailedKind::Credit, _) | (FailedKind::Request, 402) => Trouble::Budget,
+            (FailedKind::Absent, _) => Trouble::NoModel,
             (FailedKind::Request, 413) => Trouble::TooLarge,
             (FailedKind::Request, _) => Trouble::Invalid,
             (_, 504) => Trouble::Timeout,
             _ => Trouble::Overloaded(failed.retry_after.unwrap_or(WAIT_SECONDS)),
         };
         // Clients look for these very words to make their context smaller.
-        let message = if *kind == FailedKind::Request { message_of(&failed.body) } else { why };
+        let its_own = matches!(kind, FailedKind::Request | FailedKind::Absent);
+        let message = if its_own { message_of(&failed.body) } else { why };
         Err(Refusal::new(trouble, message))
+    }
+
+    /// Tells once that a provider takes none of our keys any more.
+    fn tell_shut(&self, failed: &Failed, routes: &[Arc<Route>]) {
+        let now = self.board.clock.now();
+        let mut own = routes.iter().filter(|route| *route.provider == *failed.provider);
+        let shut = |route: &&Arc<Route>| self.board.health.opens_in(route.at(), now).is_some();
+        // Of several keys the first stands for all.
+        if let Some(first) = own.clone().next()
+            && own.all(|route| shut(&route))
+            && self.board.health.is_news(first.at())
+        {
+            self.board.tell_down(self.who.purpose.tenant, &failed.provider, &failed.why);
+        }
     }
 }
 

@@ -109,12 +109,12 @@ impl Asked<'_> {
         let tokens = (1, self.input_estimate());
         let place =
             self.board.gate.enter(&self.who, &self.config.limits, tokens, now).await.ok()?;
-        let admitted = self.board.health.admits(&route.provider, route.key_id(), now);
+        let admitted = self.board.health.admits(route.at(), now);
         admitted.then_some((told, Some(place)))
     }
 
     fn let_go(&self, route: &Route) {
-        self.board.health.untried(&route.provider, route.key_id());
+        self.board.health.untried(route.at());
     }
 }
 

@@ -29,8 +29,8 @@ pub fn describe() {
     describe_counter!(REQUESTS, "attempts by provider, model and outcome");
     describe_counter!(TOKENS, "tokens by provider, model and kind");
     describe_counter!(COST, "cost in millionths of a dollar by provider and model");
-    describe_histogram!(DURATION, Unit::Seconds, "time of whole attempts by provider");
-    describe_histogram!(FIRST_BYTE, Unit::Seconds, "time to the first byte by provider");
+    describe_histogram!(DURATION, Unit::Seconds, "time of whole attempts by provider and model");
+    describe_histogram!(FIRST_BYTE, Unit::Seconds, "time to the first byte by provider and model");
     describe_counter!(REFUSED, "requests that were refused before a provider was asked, by reason");
 }
 
@@ -62,8 +62,8 @@ impl Counted {
             outcomes: OUTCOMES.map(|outcome| with(REQUESTS, "outcome", outcome.as_str())),
             tokens: KINDS.map(|kind| with(TOKENS, "kind", kind)),
             cost: counter!(COST, &labels()),
-            duration: histogram!(DURATION, "provider" => provider.clone()),
-            first_byte: histogram!(FIRST_BYTE, "provider" => provider.clone()),
+            duration: histogram!(DURATION, &labels()),
+            first_byte: histogram!(FIRST_BYTE, &labels()),
         }
     }
 }

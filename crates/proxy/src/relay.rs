@@ -336,7 +336,11 @@ impl RelayBody {
     }
 
     fn has_ended(&self) -> bool {
-        matches!(&self.way, Way::Stream(meter) if meter.ending() != Ending::Open)
+        match &self.way {
+            Way::Whole(_) => false,
+            Way::Stream(meter) => meter.ending() != Ending::Open,
+            Way::Told(told) => told.translation.has_ended(),
+        }
     }
 
     /// Tells what a stream that has not come to its end used so far.
@@ -369,6 +373,9 @@ impl Drop for RelayBody {
         if !self.done {
             let (used, ended) = (self.used(), self.has_ended());
             let outcome = if ended { Outcome::Ok } else { Outcome::Cancelled };
+            if ended {
+                self.keep();
+            }
             let why = (!ended).then_some("the client went away");
             self.running.finish(outcome, used, why);
         }

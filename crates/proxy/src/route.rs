@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 
 use crate::attempt::NAME_MAX_CHARS;
 use crate::config::{Auth, Config};
-use crate::health::Health;
+use crate::health::{At, Health};
 use crate::keys::{Key, Keys};
 use crate::metrics::Counted;
 use crate::needs::{TOLD, has_media, needs};
@@ -73,15 +73,21 @@ impl Route {
         self.made.counted.get_or_init(find)
     }
 
+    /// Returns under which name its health is kept.
+    pub(crate) fn at(&self) -> At<'_> {
+        At { provider: &self.provider, key: self.key_id(), model: &self.model }
+    }
+
     pub(crate) fn key_id(&self) -> u64 {
         let login = if self.own_login { self.login } else { 0 };
         self.key.as_ref().map_or(login, |key| key.id)
     }
 }
 
-/// Tells whether more than one provider could answer.
+/// Tells whether more than one provider could answer, or one with several keys.
 pub(crate) fn several(routes: &[Arc<Route>]) -> bool {
-    routes.iter().any(|route| route.provider != routes[0].provider)
+    let home = |route: &Arc<Route>| (Arc::clone(&route.provider), route.key_id());
+    routes.iter().skip(1).any(|route| home(route) != home(&routes[0]))
 }
 
 /// Of how many models it is remembered who could answer for them.
@@ -218,7 +224,7 @@ pub(crate) fn find(
     let candidates: Vec<Candidate> = routes
         .iter()
         .map(|route| {
-            let (healthy, latency) = health.look(&route.provider, route.key_id(), now);
+            let (healthy, latency) = health.look(route.at(), now);
             let known = route.known.as_ref();
             let same = route.dialect == question.dialect;
             let tier = if same { question.tier } else { Tier::Standard };

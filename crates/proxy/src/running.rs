@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use godel_llm::{Model, Tier, Usage};
-use godel_model::{CallEnd, CallStart, Outcome, Saved};
+use godel_model::{CallEnd, CallStart, Outcome, Saved, TenantId};
 use godel_store::CallBody;
 use jiff::tz::TimeZone;
 
 use crate::board::Board;
 use crate::capture::Capture;
+use crate::health::Failure;
 use crate::hedge::Beaten;
 use crate::ledger::{Begun, Ended};
 use crate::limits::Place;
@@ -40,6 +41,17 @@ impl From<Option<Usage>> for Used {
     }
 }
 
+/// What is to be paid for an attempt of which the client heard nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Paid {
+    /// Nothing: the provider refused it.
+    Nothing,
+    /// What went in: the provider was not heard in time, and may have read it.
+    Input,
+    /// What it made: it answered, and the answer was of no use.
+    Answer(Used),
+}
+
 /// An attempt under way. When it is dropped before it was settled, its client went away.
 pub(crate) struct Running {
     board: Arc<Board>,
@@ -52,6 +64,8 @@ pub(crate) struct Running {
     first_byte: Option<Duration>,
     pub(crate) status: Option<u16>,
     input_estimate: u64,
+    /// How much it is likely to answer.
+    likely_output: u64,
     /// How it was asked to be served, which counts where nobody tells how it was.
     tier: Tier,
     /// How many bytes of text went to the client.
@@ -66,7 +80,7 @@ pub(crate) struct Running {
 
 /// What an attempt cost.
 #[derive(Debug, Default)]
-struct Paid {
+struct Bill {
     /// In millionths of a dollar, if that is known.
     cost: Option<i64>,
     /// By which price.
@@ -81,6 +95,9 @@ pub(crate) struct Begin {
     pub(crate) route: Arc<Route>,
     pub(crate) instead_of: Option<Arc<Model>>,
     pub(crate) input_estimate: u64,
+    /// How much is likely to come out of a reply that comes as a whole: who goes away meanwhile does not
+    /// stop its provider.
+    pub(crate) likely_output: u64,
     pub(crate) tier: Tier,
     pub(crate) capture: Option<Box<Capture>>,
     pub(crate) beaten: Option<Beaten>,
@@ -99,6 +116,7 @@ impl Running {
             first_byte: None,
             status: None,
             input_estimate: begin.input_estimate,
+            likely_output: begin.likely_output,
             tier: begin.tier,
             relayed: 0,
             capture: begin.capture,
@@ -110,7 +128,7 @@ impl Running {
     /// Notes that the first byte has come.
     pub(crate) fn first_byte(&mut self) {
         let took = *self.first_byte.get_or_insert_with(|| self.began.elapsed());
-        self.board.health.worked(&self.route.provider, self.route.key_id(), took);
+        self.board.health.began(self.route.at(), took);
     }
 
     /// Notes what goes to the client, if that is to be kept.
@@ -130,17 +148,22 @@ impl Running {
         self.place.take()
     }
 
-    /// Ends an attempt that failed before anything went to the client. A provider that was asked and not
-    /// heard in time may have read the request, and then it is paid for, so the input is counted.
-    pub(crate) fn failed(mut self, why: &str, unheard: bool) -> Option<Ended> {
+    /// Ends an attempt that failed before anything went to the client.
+    pub(crate) fn failed(mut self, why: &str, paid: Paid) -> Option<Ended> {
         let begun = self.begun.take()?;
-        let (usage, paid) = if unheard {
-            let usage = Usage { input: self.input_estimate, tier: self.tier, ..Usage::default() };
-            (usage, self.paid(&begun.start, &usage))
-        } else {
-            (Usage::default(), Paid { cost: Some(0), ..Paid::default() })
+        let used = match paid {
+            Paid::Nothing => None,
+            Paid::Input => {
+                let (input, tier) = (self.input_estimate, self.tier);
+                Some((Usage { input, tier, ..Usage::default() }, true))
+            }
+            Paid::Answer(used) => Some(self.usage(used)),
         };
-        let end = self.end(Outcome::Failed, (usage, unheard), paid, Some(why));
+        let bill = match &used {
+            Some((usage, _)) => self.bill(&begun.start, usage),
+            None => Bill { cost: Some(0), ..Bill::default() },
+        };
+        let end = self.end(Outcome::Failed, used.unwrap_or_default(), bill, Some(why));
         self.count(&end);
         let body = self.captured();
         Some(self.board.ledger.ended(begun, end, body))
@@ -150,26 +173,17 @@ impl Running {
     pub(crate) fn finish(&mut self, outcome: Outcome, used: Used, error: Option<&str>) {
         let Some(begun) = self.begun.take() else { return };
         let start = &begun.start;
-        let (usage, estimated) = match used {
-            Used::Told(usage) => (usage, false),
-            Used::Partly(told) if told.output >= COUNTED_MIN => (told, true),
-            Used::Partly(told) => {
-                (Usage { output: told.output.max(self.output_estimate()), ..told }, true)
-            }
-            Used::Unknown => {
-                let (input, output) = (self.input_estimate, self.output_estimate());
-                (Usage { input, output, tier: self.tier, ..Usage::default() }, true)
-            }
-        };
-        let paid = self.paid(start, &usage);
-        if paid.cost.is_none() && !self.route.own_login {
+        self.tell_health(outcome, start.purpose.tenant, error);
+        let (usage, estimated) = self.usage(used);
+        let bill = self.bill(start, &usage);
+        if bill.cost.is_none() && !self.route.own_login {
             let model = match usage.tier {
                 Tier::Standard => Arc::clone(&start.model),
                 tier => format!("{} ({})", start.model, tier.as_str()).into(),
             };
             self.board.tell_unpriced(&start.provider, &model);
         }
-        let end = self.end(outcome, (usage, estimated), paid, error);
+        let end = self.end(outcome, (usage, estimated), bill, error);
         if let Some(place) = &mut self.place {
             place.used(usage.input_all() + usage.output);
         }
@@ -179,30 +193,69 @@ impl Running {
         self.place = None;
     }
 
-    /// About how many tokens went to the client.
-    fn output_estimate(&self) -> u64 {
-        self.relayed.div_ceil(BYTES_PER_TOKEN)
+    /// Lets the provider's health know how an answer ended that the client heard.
+    fn tell_health(&self, outcome: Outcome, tenant: TenantId, error: Option<&str>) {
+        let health = &self.board.health;
+        match outcome {
+            Outcome::Ok => health.worked(self.route.at()),
+            Outcome::Failed => {
+                let why = error.unwrap_or("its answer broke off").to_owned();
+                let failure = Failure { why, rest: None };
+                if health.failed(self.route.at(), &failure, self.board.clock.now()) {
+                    self.board.tell_down(tenant, &self.route.provider, &failure.why);
+                }
+            }
+            // That nobody waits for it any more says nothing of the provider.
+            Outcome::Cancelled | Outcome::Lost | Outcome::Open => {
+                if self.first_byte.is_none() {
+                    health.untried(self.route.at());
+                }
+            }
+        }
     }
 
-    fn paid(&self, start: &CallStart, usage: &Usage) -> Paid {
+    /// Returns what was used as far as that is known, and whether it is an estimate.
+    fn usage(&self, used: Used) -> (Usage, bool) {
+        match used {
+            Used::Told(usage) => (usage, false),
+            Used::Partly(told) if told.output >= COUNTED_MIN => (told, true),
+            Used::Partly(told) => {
+                (Usage { output: told.output.max(self.output_estimate()), ..told }, true)
+            }
+            Used::Unknown => {
+                let (input, output) = (self.input_estimate, self.output_estimate());
+                (Usage { input, output, tier: self.tier, ..Usage::default() }, true)
+            }
+        }
+    }
+
+    /// About how many tokens went to the client; or were made, where none of them could be heard yet.
+    fn output_estimate(&self) -> u64 {
+        match self.relayed {
+            0 => self.likely_output,
+            relayed => relayed.div_ceil(BYTES_PER_TOKEN),
+        }
+    }
+
+    fn bill(&self, start: &CallStart, usage: &Usage) -> Bill {
         let day = start.at.to_zoned(TimeZone::UTC).date();
         let priced = |model: &Arc<Model>| model.price_of(day, usage);
         let known = self.route.known.as_ref().filter(|_| !self.route.own_login);
-        let Some(price) = known.and_then(priced) else { return Paid::default() };
+        let Some(price) = known.and_then(priced) else { return Bill::default() };
         let cost = price.cost(usage);
         let dearer = self.instead_of.as_ref().and_then(priced).map(|price| price.cost(usage));
         let saved = Saved {
             saved_by_cache_micros: price.saved_by_cache(usage),
             saved_by_routing_micros: dearer.map_or(0, |dearer| dearer - cost),
         };
-        Paid { cost: Some(cost), price: Some(price.label), saved }
+        Bill { cost: Some(cost), price: Some(price.label), saved }
     }
 
     fn end(
         &self,
         outcome: Outcome,
         (usage, estimated): (Usage, bool),
-        paid: Paid,
+        bill: Bill,
         error: Option<&str>,
     ) -> CallEnd {
         CallEnd {
@@ -210,9 +263,9 @@ impl Running {
             outcome,
             status: self.status,
             usage,
-            cost: paid.cost,
-            price: paid.price,
-            saved: paid.saved,
+            cost: bill.cost,
+            price: bill.price,
+            saved: bill.saved,
             estimated,
             first_byte_micros: self.first_byte.map(|took| took.as_micros() as i64),
             error: error.map(|error| plain(error, ERROR_MAX_CHARS)),

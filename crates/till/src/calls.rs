@@ -52,6 +52,7 @@ pub(crate) struct Which {
     pub(crate) since: Option<When>,
     pub(crate) until: Option<When>,
     pub(crate) outcome: Option<String>,
+    pub(crate) session: Option<String>,
     pub(crate) limit: u32,
 }
 
@@ -63,12 +64,13 @@ pub(crate) async fn run(
     csv: bool,
 ) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let Which { since, until, outcome, limit } = which;
+    let Which { since, until, outcome, session, limit } = which;
     let mut query = names::query(&found.client, narrow).await?;
     let time = |when: When| when.time(SystemClock.now()).to_string();
     query.extend(since.map(|since| ("from", time(since))));
     query.extend(until.map(|until| ("to", time(until))));
     query.extend(outcome.map(|outcome| ("outcome", outcome)));
+    query.extend(session.map(|session| ("session", session)));
     let mut all: Vec<ModelCall> = Vec::new();
     let mut next = None;
     let more = loop {

@@ -24,8 +24,8 @@ pub async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Calls { one: Some(OneCall::Show { id, body }), .. } => {
             calls::show(context, &id, body).await
         }
-        Asked::Calls { one: None, narrow, since, until, outcome, limit, csv } => {
-            let which = calls::Which { since, until, outcome, limit };
+        Asked::Calls { one: None, narrow, since, until, outcome, session, limit, csv } => {
+            let which = calls::Which { since, until, outcome, session, limit };
             calls::run(context, &narrow, which, csv).await
         }
         Asked::Provider(asked) => provider::run(context, &asked).await,

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tracing::instrument;
 
 use super::budgets;
+use super::who::own_project;
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
 
@@ -105,12 +106,16 @@ pub async fn create(
     if let Some(project) = new.project.filter(|project| !call.actor.works_in(*project)) {
         return Err(Error::NoProject(project));
     }
+    let project = match new.project {
+        Some(project) => Some(project),
+        None => own_project(&call.actor)?,
+    };
     let token = AgentToken::new(app.mint);
     let id: TokenId = app.mint.id();
     let purpose = Purpose {
         tenant: call.actor.tenant,
         user: call.actor.user,
-        project: new.project,
+        project,
         agent: new.agent,
         bead: new.bead,
         convoy: new.convoy,

@@ -13,6 +13,9 @@ use jiff::Timestamp;
 use crate::auth::{self, Credential};
 use crate::{App, Error, Result, secrets};
 
+const MANY_PROJECTS: &str = "you work in more than one project: say for which one this is, models are asked with the \
+    header x-godel-project";
+
 /// What somebody shows who asks a model.
 #[derive(Debug, Clone)]
 pub enum Shown {
@@ -77,11 +80,7 @@ async fn by_person(app: &App, credential: &Credential, project: Option<&str>) ->
     }
     let project = match project {
         Some(text) => Some(project_of(app, actor, text).await?),
-        // Somebody who works in one project only means that one.
-        None => match actor.projects.as_ref() {
-            [only] => Some(*only),
-            _ => None,
-        },
+        None => own_project(actor)?,
     };
     let purpose = Purpose {
         tenant: actor.tenant,
@@ -93,6 +92,16 @@ async fn by_person(app: &App, credential: &Credential, project: Option<&str>) ->
         token: None,
     };
     Ok(Known { purpose, models: Vec::new(), ends: identity.expires_at, home: actor.home })
+}
+
+/// Returns the project of somebody who named none: whoever works in one only means that one, and whoever works in
+/// some must say which, or the rules and budgets of none of them would count.
+pub(super) fn own_project(actor: &Actor) -> Result<Option<ProjectId>> {
+    match actor.projects.as_ref() {
+        [] => Ok(None),
+        [only] => Ok(Some(*only)),
+        _ => Err(Error::invalid_at("project", MANY_PROJECTS)),
+    }
 }
 
 async fn project_of(app: &App, actor: &Actor, text: &str) -> Result<ProjectId> {

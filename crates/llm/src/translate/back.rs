@@ -192,6 +192,11 @@ impl Relay {
         }
     }
 
+    /// Tells whether the upstream has come to a proper end, of which the client was told.
+    pub fn has_ended(&self) -> bool {
+        self.broken.is_none() && self.stage.end().is_some()
+    }
+
     /// Writes the event by which the client's dialect says that a stream has failed.
     pub fn fail(&mut self, message: &str, out: &mut Vec<u8>) {
         self.writer.fail(message, out);

@@ -49,6 +49,10 @@ pub(crate) struct Prompt {
     pub temperature: Option<Number>,
     pub top_p: Option<Number>,
     pub top_k: Option<Number>,
+    /// By how much it is to keep from what it has said already, and from what it has said often.
+    pub presence: Option<Number>,
+    pub frequency: Option<Number>,
+    pub seed: Option<Number>,
     pub user: Option<String>,
     pub cache_key: Option<String>,
     pub verbosity: Option<String>,
@@ -75,6 +79,18 @@ impl Prompt {
         };
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         self.tools.iter().filter(|tool| names.contains(tool.tool.name.as_str())).collect()
+    }
+
+    /// Returns by which names of OpenAI's it asks to keep from what was said, unless that changes nothing.
+    pub(crate) fn penalties(&self) -> impl Iterator<Item = &'static str> {
+        let asked = |number: &Option<Number>| {
+            number.as_ref().and_then(Number::as_f64).is_some_and(|number| number != 0.0)
+        };
+        let all = [
+            ("presence_penalty", asked(&self.presence)),
+            ("frequency_penalty", asked(&self.frequency)),
+        ];
+        all.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name)
     }
 
     /// Returns the user, unless the name is longer than OpenAI takes.

@@ -82,11 +82,12 @@ impl Gate {
         if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        let (mut shares, mut whose) = (Vec::new(), Vec::new());
+        let (mut shares, mut whose, mut debts) = (Vec::new(), Vec::new(), Vec::new());
         for seat in place.entered() {
             let (owner, limits) = (&seat.owner, limits_of(&seat.owner, who, table));
             let mut debt = 0.0;
             seat.change(|stand| debt = std::mem::take(&mut stand.debt));
+            debts.push((seat, debt));
             for (what, quota, amount, used) in [
                 ("requests", limits.requests(), f64::from(weight), 0.0),
                 ("tokens", limits.tokens(), tokens as f64, debt),
@@ -110,6 +111,10 @@ impl Gate {
             }
             Err(error) => {
                 self.rest(&error, now);
+                // It may have heard of them all the same; too much is counted rather than too little.
+                for (seat, debt) in debts {
+                    seat.change(|stand| stand.debt += debt);
+                }
                 Ok(false)
             }
         }

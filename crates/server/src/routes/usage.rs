@@ -86,6 +86,8 @@ pub(crate) struct CallsQuery {
     to: Option<String>,
     /// Only those that ended like this: open (under way), ok, failed, cancelled or lost.
     outcome: Option<String>,
+    /// Only those of the session that its client calls like this.
+    session: Option<String>,
     /// Only this provider.
     provider: Option<String>,
     /// Only this model.
@@ -342,7 +344,7 @@ pub(crate) async fn calls(
     let ever = Some(jiff::civil::date(2020, 1, 1));
     let narrow = spending::ever(app, call, only).await?;
     let all = reports::usage(app, call, (ever, None), Vec::new(), narrow.clone()).await?;
-    let which = Which { narrow, from, to, outcome };
+    let which = Which { narrow, from, to, outcome, session: query.session };
     let (found, next) = reports::calls(app, call, before, limit, which).await?;
     let logs: Vec<ModelCall> = found.into_iter().map(model_call).collect();
     if csv {

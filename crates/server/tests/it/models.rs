@@ -1,5 +1,6 @@
 //! Requests to models, through a real server to a provider that does what the prompt says.
 
+mod aftermath;
 mod bad;
 mod budgets;
 mod bytes;

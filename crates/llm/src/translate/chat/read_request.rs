@@ -22,6 +22,9 @@ pub(crate) fn read_request(body: &Json) -> Result<Prompt, Fault> {
         stop: stop(body.get("stop")),
         temperature: body.number("temperature"),
         top_p: body.number("top_p"),
+        presence: body.number("presence_penalty"),
+        frequency: body.number("frequency_penalty"),
+        seed: body.number("seed"),
         user: body.text("safety_identifier").or_else(|| body.text("user")).map(Into::into),
         cache_key: body.text("prompt_cache_key").map(Into::into),
         verbosity: body.text("verbosity").map(Into::into),
@@ -48,6 +51,8 @@ fn refuse(body: &Json) -> Result<(), Fault> {
         "audio output"
     } else if body.get("web_search_options").is_some() {
         "the server tool web_search"
+    } else if body.get("logit_bias").is_some_and(|bias| !bias.entries().is_empty()) {
+        "logit_bias"
     } else if body.get("functions").is_some() || body.get("function_call").is_some() {
         "the old field functions (use tools)"
     } else {

@@ -33,6 +33,9 @@ pub(crate) fn read_request(body: &Json) -> Result<Prompt, Fault> {
         temperature: config.number("temperature"),
         top_p: number(config, "topP"),
         top_k: number(config, "topK"),
+        presence: number(config, "presencePenalty"),
+        frequency: number(config, "frequencyPenalty"),
+        seed: config.number("seed"),
         ..Prompt::default()
     };
     let mut reader = Contents::default();

@@ -59,6 +59,9 @@ fn refuse(body: &Json) -> Result<(), Fault> {
             return Err(Fault::feature(feature));
         }
     }
+    if body.text("truncation").is_some_and(|how| how != "disabled") {
+        return Err(Fault::feature("leaving out what is too long (truncation)"));
+    }
     if body.flag("background") == Some(true) {
         return Err(Fault::feature("background replies"));
     }

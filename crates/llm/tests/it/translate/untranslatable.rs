@@ -26,6 +26,9 @@ fn what_only_openai_can_do_is_named() {
         ("/audio", json!({}), "audio output"),
         ("/web_search_options", json!({}), "the server tool web_search"),
         ("/functions", json!([]), "the old field functions (use tools)"),
+        ("/logit_bias", json!({"50256": -100}), "logit_bias"),
+        ("/presence_penalty", json!(0.5), "presence_penalty"),
+        ("/frequency_penalty", json!(-0.5), "frequency_penalty"),
         ("/messages/1/content/-", json!({"type": "input_audio", "input_audio": {}}), "audio"),
         ("/messages/1/content/-", json!({"type": "file", "file": {}}), "a document (file)"),
     ] {
@@ -40,6 +43,7 @@ fn what_only_openai_can_do_is_named() {
         ("/input/-", json!({"type": "web_search_call"}), "the server tool web_search"),
         ("/input/0/content/-", json!({"type": "input_file"}), "a document (input_file)"),
         ("/background", json!(true), "background replies"),
+        ("/truncation", json!("auto"), "leaving out what is too long (truncation)"),
     ] {
         let told = refusal(Dialect::Responses, Dialect::Gemini, place, value);
         assert!(told.starts_with(feature), "{told}");
@@ -82,6 +86,31 @@ fn what_the_upstream_has_no_word_for_is_named() {
     let url = json!({"type": "image_url", "image_url": {"url": "https://x/y.png"}});
     let told = refusal(Dialect::Chat, Dialect::Gemini, "/messages/1/content/-", url);
     assert!(told.starts_with("an image that is given by its URL"), "{told}");
+}
+
+#[test]
+fn penalties_and_seeds_are_told_where_there_are_words_for_them() {
+    let mut chat = samples::request(Dialect::Chat);
+    chat["presence_penalty"] = json!(0.5);
+    chat["frequency_penalty"] = json!(0.25);
+    chat["seed"] = json!(7);
+    let (gemini, _) = tell(&ask(Dialect::Chat, Dialect::Gemini), &chat).unwrap();
+    let config = &gemini["generationConfig"];
+    assert_eq!((&config["presencePenalty"], &config["frequencyPenalty"]), (&json!(0.5), &json!(0.25)));
+    assert_eq!(config["seed"], 7);
+    let (back, _) = tell(&ask(Dialect::Gemini, Dialect::Chat), &gemini).unwrap();
+    for name in ["presence_penalty", "frequency_penalty", "seed"] {
+        assert_eq!(back[name], chat[name], "{name}");
+    }
+    // What changes nothing need not be told, and a seed is a wish.
+    for penalty in ["presence_penalty", "frequency_penalty"] {
+        chat[penalty] = json!(0);
+    }
+    chat["logit_bias"] = json!({});
+    for to in [Dialect::Anthropic, Dialect::Responses] {
+        let (told, _) = tell(&ask(Dialect::Chat, to), &chat).unwrap();
+        assert!(!told.to_string().contains("penalty") && told.get("seed").is_none(), "{told}");
+    }
 }
 
 #[test]

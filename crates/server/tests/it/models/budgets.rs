@@ -57,6 +57,29 @@ async fn fifty_at_once_never_pass_a_budget_by_more_than_one_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_model_reads_elsewhere_is_held_back_as_if_it_were_as_much_as_it_can_take() {
+    for world in World::all("limits.agent = {}").await {
+        let cap = 40_000;
+        world.budget("agent:worker", cap).await;
+        // A picture that the request only names is nearly all that the model takes: 9,000 tokens.
+        let asked = Asked::new(Dialect::Chat, "hi").of("m-eyes");
+        let mut body = asked.body();
+        let prompt = "[[usage input=9000 output=90]] [[slow-first-byte=50]]";
+        body["messages"][0]["content"] = json!([
+            { "type": "text", "text": prompt },
+            { "type": "image_url", "image_url": { "url": "https://example.com/large.png" } },
+        ]);
+        let ask = || world.ask(&asked).json(&body).send();
+        let all = futures_util::future::join_all((0..50).map(|_| ask())).await;
+        let statuses: Vec<u16> =
+            all.into_iter().map(|answer| answer.unwrap().status().as_u16()).collect();
+        assert!(statuses.contains(&200), "{statuses:?}");
+        let spent = world.budgets().await[0]["spentMicros"].as_i64().unwrap();
+        assert!(spent > 0 && spent <= cap + 9_180, "{}: {spent}", world.server.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_has_ended_holds_nothing_back_from_the_next() {
     for world in World::all("limits.agent = {}").await {
         // There is room for the worst case of one call, not of two.

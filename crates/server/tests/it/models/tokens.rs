@@ -151,6 +151,62 @@ async fn tenants_see_nothing_of_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_works_in_some_projects_asks_for_one_of_them() {
+    for world in World::all("").await {
+        let server = &world.server;
+        let mut projects = Vec::new();
+        for name in ["lab", "pay", "other"] {
+            let new = json!({ "name": name, "limits": { "models": ["m-1"] } });
+            let made = data(server.post("/api/v1/projects", new).await, StatusCode::CREATED).await;
+            projects.push(made["id"].as_str().unwrap().to_owned());
+        }
+        let (user, key) = server.user("dev", "developer").await;
+        let limit = async |to: &[String]| {
+            let change = server.request(Method::PATCH, &format!("/api/v1/users/{user}"));
+            let change = change.json(&json!({ "projects": to })).send().await.unwrap();
+            data(change, StatusCode::OK).await;
+        };
+        let url = format!("{}{}", server.url, hello().path());
+        let ask = async |model: &str, project: Option<&str>| {
+            let asked = server.http.post(&url).bearer_auth(&key).json(&hello().of(model).body());
+            let asked = match project {
+                Some(project) => asked.header("x-godel-project", project),
+                None => asked,
+            };
+            let answer = asked.send().await.unwrap();
+            (answer.status().as_u16(), answer.text().await.unwrap())
+        };
+        let token = async |project: Option<&str>| {
+            let new = json!({ "name": "own", "projectId": project });
+            let made = server.http.post(format!("{}/api/v1/agent-tokens", server.url));
+            made.bearer_auth(&key).json(&new).send().await.unwrap()
+        };
+        assert_eq!(ask("m-dear", None).await.0, 200, "nobody limits them");
+        limit(&projects[..2]).await;
+        let (status, text) = ask("m-1", None).await;
+        assert_eq!(status, 400, "{text}");
+        assert!(text.contains("x-godel-project"), "{text}");
+        for named in ["lab", projects[1].as_str()] {
+            assert_eq!(ask("m-1", Some(named)).await.0, 200, "{named}");
+            assert_eq!(ask("m-dear", Some(named)).await.0, 404, "the rules of {named} count");
+        }
+        let row = world.rows().await.pop().unwrap();
+        assert_eq!(row["projectId"], projects[1], "{row}");
+        for named in ["other", projects[2].as_str(), "nowhere"] {
+            assert_eq!(ask("m-1", Some(named)).await.0, 400, "{named}");
+        }
+        assert_eq!(token(None).await.status(), 400, "for which of them?");
+        assert_eq!(token(Some(&projects[2])).await.status(), 404);
+        let made = data(token(Some(&projects[0])).await, StatusCode::CREATED).await;
+        assert_eq!(made["projectId"], projects[0]);
+        limit(&projects[..1]).await;
+        assert_eq!(ask("m-dear", None).await.0, 404, "it can only be this one");
+        let made = data(token(None).await, StatusCode::CREATED).await;
+        assert_eq!(made["projectId"], projects[0], "{made}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn keys_are_shared_only_if_the_settings_say_so() {
     let world = World::one("share_keys = true").await;
     let other = world.server.other_tenant().await;
