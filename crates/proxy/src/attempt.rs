@@ -169,8 +169,17 @@ impl Asked<'_> {
         let likely_output = if self.stream { 0 } else { self.likely_output(route) };
         let route = Arc::clone(route);
         let (span_, instead_of) = (span.clone(), self.instead_of.clone());
-        let begin =
-            Begin { begun, route, instead_of, input_estimate, likely_output, tier, capture, beaten, span: span_ };
+        let begin = Begin {
+            begun,
+            route,
+            instead_of,
+            input_estimate,
+            likely_output,
+            tier,
+            capture,
+            beaten,
+            span: span_,
+        };
         let running = Running::new(Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).instrument(span).await)
     }

@@ -142,9 +142,7 @@ impl Asked<'_> {
         let rest = match failed.kind {
             FailedKind::Key | FailedKind::Credit => Some(Rest::Shut(BAD_KEY_SECONDS)),
             // Limits are of one model most of the time.
-            FailedKind::Limited => {
-                Some(Rest::Model(failed.retry_after.unwrap_or(WAIT_SECONDS)))
-            }
+            FailedKind::Limited => Some(Rest::Model(failed.retry_after.unwrap_or(WAIT_SECONDS))),
             FailedKind::Transient => failed.retry_after.map(Rest::All),
             FailedKind::Absent | FailedKind::Request => None,
         };
@@ -170,9 +168,8 @@ impl Asked<'_> {
     ) -> Result<Response<ProxyBody>, Refusal> {
         let Some(failed) = last else {
             let now = self.board.clock.now();
-            let wait = |route: &Arc<Route>| {
-                self.board.health.opens_in(route.at(), now).unwrap_or(1)
-            };
+            let wait =
+                |route: &Arc<Route>| self.board.health.opens_in(route.at(), now).unwrap_or(1);
             let seconds = routes.iter().map(wait).min().unwrap_or(5);
             let rests = |route: &Arc<Route>| self.board.health.is_resting(route.at(), now);
             if routes.iter().all(rests) {

@@ -30,9 +30,8 @@ impl Asked<'_> {
         let of_session = |route: &&Arc<Route>| {
             known.as_ref().is_some_and(|(provider, _)| route.provider == *provider)
         };
-        let is_its_key = |route: &Arc<Route>| {
-            known.as_ref().is_some_and(|(_, key)| route.key_id() == *key)
-        };
+        let is_its_key =
+            |route: &Arc<Route>| known.as_ref().is_some_and(|(_, key)| route.key_id() == *key);
         let first = || routes.iter().min_by_key(|route| route.place);
         let home = routes.iter().filter(of_session);
         let home = home.min_by_key(|route| (!is_its_key(route), route.place));

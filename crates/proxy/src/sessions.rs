@@ -26,7 +26,12 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// Notes who answers a session.
-    pub(crate) fn put(&self, tenant: TenantId, session: &str, (provider, key_id): (&Arc<str>, u64)) {
+    pub(crate) fn put(
+        &self,
+        tenant: TenantId,
+        session: &str,
+        (provider, key_id): (&Arc<str>, u64),
+    ) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (key, place) = ((tenant, session.to_owned()), known.next);
         let home = (Arc::clone(provider), key_id);
@@ -64,7 +69,8 @@ mod tests {
         sessions.put(ann, "s", (&name("b"), 2));
         assert_eq!(sessions.get(ann, "s"), Some((name("b"), 2)));
         assert_eq!(sessions.get(ben, "s"), None);
-        (0..SESSIONS_MAX).for_each(|number| sessions.put(ben, &number.to_string(), (&name("c"), 3)));
+        (0..SESSIONS_MAX)
+            .for_each(|number| sessions.put(ben, &number.to_string(), (&name("c"), 3)));
         assert_eq!(sessions.get(ann, "s"), None);
         assert_eq!(sessions.known.lock().unwrap().order.len(), SESSIONS_MAX);
     }

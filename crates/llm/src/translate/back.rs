@@ -192,9 +192,9 @@ impl Relay {
         }
     }
 
-    /// Tells whether the upstream has come to a proper end, of which the client was told.
+    /// Tells whether the upstream has said how the reply ends: what may follow is no part of it.
     pub fn has_ended(&self) -> bool {
-        self.broken.is_none() && self.stage.end().is_some()
+        self.broken.is_none() && (self.stage.end().is_some() || self.reader.has_ended())
     }
 
     /// Writes the event by which the client's dialect says that a stream has failed.
@@ -269,6 +269,15 @@ impl Reader {
             Self::Chat(reader) => reader.end(events),
             Self::Gemini(reader) => reader.end(events),
             Self::Responses(_) | Self::Anthropic(_) => {}
+        }
+    }
+
+    /// Tells whether it has read why the model stopped, in a dialect whose streams have no last event.
+    const fn has_ended(&self) -> bool {
+        match self {
+            Self::Chat(reader) => reader.has_stopped(),
+            Self::Gemini(reader) => reader.has_stopped(),
+            Self::Responses(_) | Self::Anthropic(_) => false,
         }
     }
 

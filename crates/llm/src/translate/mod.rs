@@ -164,16 +164,16 @@ fn fit(ask: &Ask<'_>, prompt: &mut Prompt) -> Result<Vec<String>, Fault> {
     }
     let limit = if ask.max_output == 0 { u64::MAX } else { ask.max_output };
     prompt.max_output = prompt.max_output.map(|max| max.min(limit));
-    let levelled = ask.thinks == Thinks::Level;
-    if levelled && ask.to != Dialect::Gemini {
-        (prompt.temperature, prompt.top_p, prompt.top_k) = (None, None, None);
-        (prompt.presence, prompt.frequency) = (None, None);
-    }
     // A seed is a wish that no provider promises to fulfil; what these ask for changes the answer.
     if matches!(ask.to, Dialect::Responses | Dialect::Anthropic)
         && let Some(penalty) = prompt.penalties().next()
     {
         return Err(Fault::feature(penalty));
+    }
+    let levelled = ask.thinks == Thinks::Level;
+    if levelled && ask.to != Dialect::Gemini {
+        (prompt.temperature, prompt.top_p, prompt.top_k) = (None, None, None);
+        (prompt.presence, prompt.frequency) = (None, None);
     }
     let most = match ask.to {
         Dialect::Responses => 0,

@@ -95,6 +95,11 @@ impl Reader {
         Ok(())
     }
 
+    /// Tells whether it was told why the model stopped.
+    pub(crate) const fn has_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// Tells the end if the stream has come to one: some providers send nothing behind the reason.
     pub(crate) fn end(&mut self, events: &mut Vec<Event>) {
         let Some(stop) = self.stop.clone() else { return };

@@ -39,6 +39,11 @@ impl Reader {
         self.usage
     }
 
+    /// Tells whether it was told why the model stopped.
+    pub(crate) const fn has_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// Tells the end if the stream has come to one: nothing but its end says so.
     pub(crate) fn end(&mut self, events: &mut Vec<Event>) {
         let Some(stop) = self.stop.take() else { return };

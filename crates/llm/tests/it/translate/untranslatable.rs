@@ -1,11 +1,11 @@
 //! What cannot be told is refused by name.
 
 use godel_llm::Dialect;
-use godel_llm::translate::{Untranslatable, request};
+use godel_llm::translate::{Ask, Thinks, Untranslatable, request};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ask, pairs, samples, tell};
+use super::{ask, pairs, samples, tell, told};
 
 /// Puts something into the sample's request and returns the refusal.
 fn refusal(from: Dialect, to: Dialect, place: &str, value: Value) -> String {
@@ -94,11 +94,15 @@ fn penalties_and_seeds_are_told_where_there_are_words_for_them() {
     chat["presence_penalty"] = json!(0.5);
     chat["frequency_penalty"] = json!(0.25);
     chat["seed"] = json!(7);
-    let (gemini, _) = tell(&ask(Dialect::Chat, Dialect::Gemini), &chat).unwrap();
+    let gemini = told(&ask(Dialect::Chat, Dialect::Gemini), &chat);
     let config = &gemini["generationConfig"];
-    assert_eq!((&config["presencePenalty"], &config["frequencyPenalty"]), (&json!(0.5), &json!(0.25)));
+    assert_eq!(
+        (&config["presencePenalty"], &config["frequencyPenalty"]),
+        (&json!(0.5), &json!(0.25))
+    );
     assert_eq!(config["seed"], 7);
-    let (back, _) = tell(&ask(Dialect::Gemini, Dialect::Chat), &gemini).unwrap();
+    let plain = Ask { thinks: Thinks::Never, ..ask(Dialect::Gemini, Dialect::Chat) };
+    let back = told(&plain, &gemini);
     for name in ["presence_penalty", "frequency_penalty", "seed"] {
         assert_eq!(back[name], chat[name], "{name}");
     }
@@ -108,8 +112,9 @@ fn penalties_and_seeds_are_told_where_there_are_words_for_them() {
     }
     chat["logit_bias"] = json!({});
     for to in [Dialect::Anthropic, Dialect::Responses] {
-        let (told, _) = tell(&ask(Dialect::Chat, to), &chat).unwrap();
-        assert!(!told.to_string().contains("penalty") && told.get("seed").is_none(), "{told}");
+        let other = told(&ask(Dialect::Chat, to), &chat);
+        let text = other.to_string();
+        assert!(!text.contains("penalty") && !text.contains("seed"), "{text}");
     }
 }
 

@@ -198,6 +198,6 @@ async fn a_limit_of_one_model_keeps_nobody_from_another() {
     assert_eq!(world.say(&Asked::new(Dialect::Chat, "hi")).await.0, 429, "it is left alone");
     assert_eq!(world.say(&Asked::new(Dialect::Chat, "hi").of("m-dear")).await.0, 200);
     let states = data(world.server.get("/proxy/v1/providers").await, StatusCode::OK).await;
-    let own = states["items"].as_array().unwrap().iter().find(|one| one["name"] == "stage");
+    let own = states["items"].as_array().unwrap().iter().find(|one| one["provider"] == "stage");
     assert_eq!(own.map(|one| &one["state"]), Some(&Value::from("up")), "{states}");
 }
