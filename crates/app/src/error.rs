@@ -26,6 +26,9 @@ pub enum Error {
     /// A key that is narrowed was used for what only its user may do.
     #[error("a key with scopes cannot log in, make keys or change accounts")]
     NarrowKey,
+    /// The token is that of an agent that has ended.
+    #[error("the agent of this token has ended")]
+    AgentEnded,
     /// Name or password are wrong.
     #[error("name or password are wrong")]
     WrongPassword,
@@ -159,6 +162,7 @@ impl Report for Error {
             Self::Invalid(invalid) => invalid.code(),
             Self::Unauthorized => code::UNAUTHORIZED,
             Self::Forbidden(_) | Self::NarrowKey => code::FORBIDDEN,
+            Self::AgentEnded => code::AGENT_ENDED,
             Self::WrongPassword => code::WRONG_PASSWORD,
             Self::Throttled { .. } => code::RATE_LIMITED,
             Self::DeviceCode => code::DEVICE_CODE_INVALID,
@@ -219,6 +223,7 @@ impl Report for Error {
             }
             Self::Forbidden(_) => "ask an admin for another role, or use a key with more scopes",
             Self::NarrowKey => "use a key without scopes, or log in",
+            Self::AgentEnded => "see what became of it with `godel agent show`",
             Self::WrongPassword => {
                 "ask an admin for a new login link if you forgot it: godel user link NAME"
             }

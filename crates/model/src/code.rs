@@ -131,6 +131,8 @@ codes! {
     TEAM_NOT_FOUND = "team_not_found", NotFound;
     /// There is no such agent.
     AGENT_NOT_FOUND = "agent_not_found", NotFound;
+    /// The agent has ended, and its token with it.
+    AGENT_ENDED = "agent_ended", Forbidden;
     /// The agent is not in a state in which this can be done.
     AGENT_STATE = "agent_state", Conflict;
     /// Somebody else has control of the agent.

@@ -116,7 +116,7 @@ async fn identify(
 fn refusal(error: Error) -> Refusal {
     let trouble = match &error {
         Error::Unauthorized => Trouble::Unauthenticated,
-        Error::Forbidden(_) | Error::NarrowKey => Trouble::Forbidden,
+        Error::Forbidden(_) | Error::NarrowKey | Error::AgentEnded => Trouble::Forbidden,
         Error::Throttled { retry_ms } => Trouble::RateLimited(retry_ms.div_ceil(1_000)),
         Error::Invalid(_) => Trouble::Invalid,
         _ => Trouble::Internal,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use godel_model::{
-    Actor, AgentToken, AuditEntry, AuditResult, BudgetId, KeyHash, Need, Project, ProjectId,
-    ProjectName, Purpose, Reach, SecretName, Tenant, TenantId, UserId,
+    Actor, AgentId, AgentToken, AuditEntry, AuditResult, BudgetId, KeyHash, Need, Project,
+    ProjectId, ProjectName, Purpose, Reach, SecretName, Tenant, TenantId, UserId,
 };
 use godel_proxy::{CaptureConfig, Config, Key, Keys, Seats, Who, provider_of};
 use godel_store::{Scope, Tx};
@@ -64,6 +64,12 @@ async fn by_token(app: &App, hash: KeyHash, now: Timestamp) -> Result<Known> {
     let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
     let (token, active) = found.ok_or(Error::Unauthorized)?;
     let ended = token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= now);
+    // Agents that Godel leads are known by their id: theirs ends with them, and they should know why.
+    let of_agent =
+        token.purpose.agent.as_ref().is_some_and(|agent| agent.parse::<AgentId>().is_ok());
+    if token.revoked_at.is_some() && of_agent {
+        return Err(Error::AgentEnded);
+    }
     if ended || !active {
         return Err(Error::Unauthorized);
     }

@@ -220,8 +220,8 @@ async fn a_limit_is_shared_again_when_redis_is_back() {
         config.redis = Some(RedisUrl(url.clone()));
         config.master_key = Some(key.clone());
     };
-    let world =
-        World::on(database, "limits.agent = { per_hour = 1000, concurrent = 2 }", set_up).await;
+    let limits = "limits.agent = { per_hour = 1000, concurrent = 2, tokens_per_hour = 1000000 }";
+    let world = World::on(database, limits, set_up).await;
     let file = world.files.path().join("proxy.toml");
     let second = server_with(|config| {
         set_up(config);
@@ -237,6 +237,11 @@ async fn a_limit_is_shared_again_when_redis_is_back() {
         assert_eq!(ask(&world, server).await, 200);
     }
     assert!(count().await, "it is counted where both see it");
+    // What this one used is known when it has ended, and Redis would hear of it with the next.
+    let large = Asked::new(Dialect::Chat, "[[usage input=300000 output=500]]");
+    let large = second.http.post(format!("{}{}", second.url, large.path())).json(&large.body());
+    assert_eq!(large.bearer_auth(&world.token).send().await.unwrap().status(), 200);
+    world.settled().await;
     redis.kill().unwrap();
     for server in [&world.server, &second].repeat(3) {
         assert_eq!(ask(&world, server).await, 200, "nobody is shut out meanwhile");
@@ -252,6 +257,8 @@ async fn a_limit_is_shared_again_when_redis_is_back() {
         assert_eq!(ask(&world, &second).await, 200);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
+    let left = tokens_left(&url).await;
+    assert!(left < 710_000.0, "what was used while nobody answered is not forgotten: {left}");
     // And those who are under way on one server are seen by the other again.
     let slow = Asked::new(Dialect::Chat, "[[words 2000]] [[pace 20]]").streamed();
     let mut under_way = Vec::new();
@@ -269,6 +276,15 @@ async fn a_limit_is_shared_again_when_redis_is_back() {
     }
     drop(under_way);
     redis.kill().unwrap();
+}
+
+/// Returns how many tokens of its hour an agent has left, as Redis counts.
+async fn tokens_left(url: &str) -> f64 {
+    let mut talk = Talk::with(url).await;
+    let keys = talk.say("KEYS *:agent:worker:tokens:hour").await;
+    let key = keys.lines().find(|line| line.ends_with("tokens:hour")).unwrap();
+    let left = talk.say(&format!("HGET {key} tokens")).await;
+    left.lines().nth(1).and_then(|left| left.parse().ok()).expect("a number")
 }
 
 async fn until_served(world: &World, server: &Running) {

@@ -75,6 +75,32 @@ async fn a_token_that_has_ended_opens_nothing() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_left_behind_hears_that_the_agent_has_ended() {
+    let world = World::one("").await;
+    let agent = world.server.app.mint.id::<godel_model::AgentId>();
+    let made =
+        world.server.post("/api/v1/agent-tokens", json!({ "name": "a", "agent": agent })).await;
+    let made = data(made, StatusCode::CREATED).await;
+    let (id, token) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    assert_eq!(status(&world, token).await, 200);
+    let revoked = world.server.request(Method::DELETE, &format!("/api/v1/agent-tokens/{id}"));
+    assert_eq!(revoked.send().await.unwrap().status(), 204);
+    for dialect in Dialect::ALL {
+        let asked = Asked::new(dialect, "hi");
+        let url = format!("{}{}", world.server.url, asked.path());
+        let answer = world.server.http.post(url).bearer_auth(token).json(&asked.body());
+        let answer = answer.send().await.unwrap();
+        assert_eq!(
+            (answer.status(), &answer.headers()["x-should-retry"]),
+            (StatusCode::FORBIDDEN, &"false".parse().unwrap())
+        );
+        let (_, message) = told(dialect, &answer.text().await.unwrap());
+        assert!(message.contains("has ended"), "{message}");
+    }
+    assert_eq!(world.stage.recorded().len(), 1);
+}
+
 /// A second from now.
 fn jiff_soon() -> String {
     let now = std::time::SystemTime::now() + Duration::from_secs(1);
