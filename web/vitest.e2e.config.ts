@@ -13,6 +13,8 @@ export default defineConfig({
     // The steps of a journey depend on each other; journeys do not, each has a server of its own or
     // leaves alone what others made.
     maxWorkers: 2,
+    // A machine that is short of time for a moment is no defect; what fails twice is, and what was tried again is told.
+    retry: process.env.CI === undefined ? 0 : 1,
     bail: 1,
   },
 });

@@ -46,9 +46,16 @@ impl Failure {
 
     /// All of it, line by line: the output first, so that what matters stands at the end.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let output: Vec<&str> = self.text().trim_end().lines().collect();
+        let all = self.text().trim_end().lines();
+        let output: Vec<&str> = all.clone().filter(|line| !is_good_news(line)).collect();
         let from = output.len().saturating_sub(SHOWN_LINES);
         let mut lines = Vec::new();
+        let good = all.count() - output.len();
+        if good > 0 {
+            lines.push(format!(
+                "    ({good} lines of what went well are in the log, see target/xtask)"
+            ));
+        }
         if from > 0 {
             lines.push(format!("    ({from} earlier lines are in the log, see target/xtask)"));
         }
@@ -57,6 +64,13 @@ impl Failure {
         lines.extend(self.hint.iter().map(|hint| format!("  hint: {hint}")));
         lines
     }
+}
+
+/// Tells whether a runner says here that something went well: nobody who looks for a failure needs that, and
+/// some only see the beginning of what is printed.
+fn is_good_news(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with('✓') || line.starts_with("PASS [") || line.ends_with(" ... ok")
 }
 
 impl fmt::Display for Failure {
@@ -81,5 +95,27 @@ pub(crate) trait Told<T> {
 impl<T, E: fmt::Display> Told<T> for std::result::Result<T, E> {
     fn told(self, tried: impl fmt::Display) -> Result<T> {
         self.map_err(|error| Failure::new(format!("could not {tried}: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_went_well_does_not_hide_what_failed() {
+        let said = " RUN v4\n     ✓ B1 rows  12ms\n   ✓ a.e2e.ts (1 test)\n     × B2 words 3ms\n\
+            PASS [   0.1s] a::b\ntest c::d ... ok\ntest c::e ... FAILED\n";
+        let shown = Failure::new("x").output(said).lines();
+        assert_eq!(
+            shown,
+            [
+                "    (4 lines of what went well are in the log, see target/xtask)",
+                "     RUN v4",
+                "         × B2 words 3ms",
+                "    test c::e ... FAILED",
+                "error: x"
+            ]
+        );
     }
 }

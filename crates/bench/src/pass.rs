@@ -1,80 +1,72 @@
 //! The baseline of `proxy`: passes requests on to one server and does nothing else.
+//!
+//! Each connection of a client has one to the server, and one task drives both: there is nothing to look
+//! up, to wait for or to hand over, which is as cheap as this library can be.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HOST, HeaderValue};
-use hyper::http::uri::{Authority, Scheme};
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, Uri};
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::{Client, Error as ClientError};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::{Request, Response, client, server};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::error::{Error, Result, Told as _};
 use crate::process::Process;
 
-/// As many idle connections as the real proxy keeps.
-const IDLE_MAX: usize = 2_000;
-
-type Connections = Client<HttpConnector, Incoming>;
-
 /// Passes requests on until it is killed; prints where it listens.
 pub(crate) async fn serve(upstream: SocketAddr) -> Result<()> {
-    let authority: Authority = upstream.to_string().parse().told("understand the address")?;
-    let mut connector = HttpConnector::new();
-    connector.set_nodelay(true);
-    let mut builder = Client::builder(TokioExecutor::new());
-    builder.pool_max_idle_per_host(IDLE_MAX).set_host(false).retry_canceled_requests(false);
-    let client: Connections = builder.build(connector);
-    let host = HeaderValue::try_from(authority.as_str()).told("understand the address")?;
-    let place = Arc::new(Place { client, authority, host });
+    let host = HeaderValue::try_from(upstream.to_string()).told("understand the address")?;
     let listener = TcpListener::bind("127.0.0.1:0").await.told("listen")?;
     println!("{}", listener.local_addr().told("listen")?);
     std::io::stdout().flush().told("tell the address")?;
     let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await.told("accept a connection")?;
-        stream.set_nodelay(true).told("set up a connection")?;
-        connections.spawn(talk(stream, Arc::clone(&place)));
+        let host = host.clone();
+        connections.spawn(async move {
+            if let Err(error) = talk(stream, upstream, host).await {
+                eprintln!("the bare proxy lost a connection: {error}");
+            }
+        });
         while connections.try_join_next().is_some() {}
     }
 }
 
-async fn talk(stream: TcpStream, place: Arc<Place>) {
-    let service = service_fn(move |request| place.pass(request));
-    if let Err(error) = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await
-        && !error.is_incomplete_message()
-    {
-        eprintln!("the bare proxy lost a connection: {error:?}");
+/// Serves one client by a connection of its own to the server.
+async fn talk(client: TcpStream, upstream: SocketAddr, host: HeaderValue) -> Result<()> {
+    let tried = "pass requests on";
+    let wire = TcpStream::connect(upstream).await.told("connect to the server")?;
+    for stream in [&client, &wire] {
+        stream.set_nodelay(true).told("set up a connection")?;
     }
-}
-
-/// Where requests go.
-#[derive(Debug)]
-struct Place {
-    client: Connections,
-    authority: Authority,
-    host: HeaderValue,
-}
-
-impl Place {
-    fn pass(
-        &self,
-        mut request: Request<Incoming>,
-    ) -> impl Future<Output = std::result::Result<Response<Incoming>, ClientError>> + use<> {
-        let mut parts = std::mem::take(request.uri_mut()).into_parts();
-        (parts.scheme, parts.authority) = (Some(Scheme::HTTP), Some(self.authority.clone()));
-        *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
-        request.headers_mut().insert(HOST, self.host.clone());
+    let (sender, link) = client::conn::http1::handshake(TokioIo::new(wire)).await.told(tried)?;
+    let sender = Mutex::new(sender);
+    let lock = || sender.lock().unwrap_or_else(PoisonError::into_inner);
+    let service = service_fn(async |mut request: Request<Incoming>| {
+        request.headers_mut().insert(HOST, host.clone());
         request.headers_mut().remove(CONNECTION);
-        self.client.request(request)
+        std::future::poll_fn(|cx| lock().poll_ready(cx)).await?;
+        let sent = lock().send_request(request);
+        let answer: hyper::Result<Response<Incoming>> = sent.await;
+        answer
+    });
+    let served =
+        server::conn::http1::Builder::new().serve_connection(TokioIo::new(client), service);
+    let (mut served, mut link) = (pin!(served), pin!(link));
+    tokio::select! {
+        biased;
+        linked = &mut link => linked.told(tried),
+        served = &mut served => match served {
+            Err(error) if !error.is_incomplete_message() => Err(error).told(tried),
+            _ => Ok(()),
+        },
     }
 }
 

@@ -2,15 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
 use godel_model::{Tier, Usage};
-use memchr::{memmem, memrchr_iter};
+use memchr::memmem::Finder;
+use memchr::memrchr_iter;
 
 use crate::Dialect;
 use crate::meter::{SERVICE_TIER, in_tier, last_value};
 use crate::scan::{is_last_of_object, members, value_length};
 use crate::usage::read_usage_text;
+
+/// Finds the name of how a reply was served; to prepare for the search costs more than most searches.
+static TIER_NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SERVICE_TIER));
 
 /// The largest reply that is kept as a whole to be read; of a larger one only the end is.
 const WHOLE_MAX_BYTES: usize = 1024 * 1024;
@@ -61,7 +66,7 @@ impl ReplyMeter {
         };
         let told = self.told(name)?;
         let tier = match self.dialect {
-            Dialect::Chat | Dialect::Responses if self.names(SERVICE_TIER) => {
+            Dialect::Chat | Dialect::Responses if self.names_tier() => {
                 self.told(SERVICE_TIER).map(|told| tier_of(&told)).unwrap_or_default()
             }
             _ => self.tier,
@@ -76,10 +81,11 @@ impl ReplyMeter {
         near_end.or_else(|| self.member(name))
     }
 
-    /// Tells whether a name stands anywhere in the reply, also where it was cut between two pieces.
-    fn names(&self, name: &str) -> bool {
-        let mark = name.as_bytes();
-        let has = |bytes: &[u8]| memmem::find(bytes, mark).is_some();
+    /// Tells whether it may say how it was served: whether the name for that stands anywhere in the reply, also
+    /// where it was cut between two pieces.
+    fn names_tier(&self) -> bool {
+        let mark = SERVICE_TIER.as_bytes();
+        let has = |bytes: &[u8]| TIER_NAME.find(bytes).is_some();
         if self.pieces.iter().rev().any(|piece| has(piece)) {
             return true;
         }

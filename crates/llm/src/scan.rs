@@ -11,6 +11,9 @@ use memchr::{memchr, memchr3};
 /// How deep values may be nested.
 pub const DEPTH_MAX: usize = 200;
 
+/// As many bytes of a text are looked at one by one.
+const WORD_BYTES: usize = 24;
+
 /// Why bytes are not a JSON object that can be looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotJson {
@@ -48,31 +51,59 @@ pub(crate) fn members_and_texts<'b>(
     bytes: &'b [u8],
     seen: &mut impl FnMut(Range<usize>),
 ) -> Result<Vec<Member<'b>>, NotJson> {
+    let mut found = Vec::with_capacity(16);
+    walk(bytes, seen, &mut |quoted: Range<usize>, value| {
+        let (start, name) = (quoted.start, name(&bytes[quoted])?);
+        found.push(Member { name, start, value });
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Shows each member of the object that the bytes are: its name as it is written, without quotes, and its
+/// value. Nothing is made of it.
+///
+/// # Errors
+/// As [`members`].
+pub(crate) fn each_member<'b>(
+    bytes: &'b [u8],
+    mut seen: impl FnMut(&'b [u8], &'b [u8]),
+) -> Result<(), NotJson> {
+    walk(bytes, &mut |_| {}, &mut |quoted: Range<usize>, value| {
+        seen(&bytes[quoted.start + 1..quoted.end - 1], &bytes[value]);
+        Ok(())
+    })
+}
+
+/// Walks over an object: shows each text, and each member with the place of its name in quotes and that of
+/// its value.
+fn walk(
+    bytes: &[u8],
+    text: &mut impl FnMut(Range<usize>),
+    member: &mut impl FnMut(Range<usize>, Range<usize>) -> Result<(), NotJson>,
+) -> Result<(), NotJson> {
     let mut at = skip_space(bytes, 0);
     if bytes.get(at) != Some(&b'{') {
         return Err(NotJson::Broken);
     }
-    let mut found = Vec::with_capacity(16);
     at = skip_space(bytes, at + 1);
     if bytes.get(at) == Some(&b'}') {
-        return whole(bytes, at + 1).map(|()| found);
+        return whole(bytes, at + 1);
     }
     loop {
-        let start = at;
-        at = string_end(bytes, at)?;
-        let name = name(&bytes[start..at])?;
-        seen(start..at);
-        at = skip_space(bytes, at);
+        let name = at..string_end(bytes, at)?;
+        text(name.clone());
+        at = skip_space(bytes, name.end);
         if bytes.get(at) != Some(&b':') {
             return Err(NotJson::Broken);
         }
         let from = skip_space(bytes, at + 1);
-        at = value_end_seen(bytes, from, seen)?;
-        found.push(Member { name, start, value: from..at });
+        at = value_end_seen(bytes, from, text)?;
+        member(name, from..at)?;
         at = skip_space(bytes, at);
         match bytes.get(at) {
             Some(b',') => at = skip_space(bytes, at + 1),
-            Some(b'}') => return whole(bytes, at + 1).map(|()| found),
+            Some(b'}') => return whole(bytes, at + 1),
             _ => return Err(NotJson::Broken),
         }
     }
@@ -103,9 +134,11 @@ fn whole(bytes: &[u8], at: usize) -> Result<(), NotJson> {
 }
 
 fn skip_space(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
-    at + space
+    let mut at = at;
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
 }
 
 /// A name that is written with escapes is the same name: nothing can hide behind them.
@@ -122,18 +155,31 @@ fn string_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
     if bytes.get(at) != Some(&b'"') {
         return Err(NotJson::Broken);
     }
-    let start = at + 1;
-    let mut from = start;
+    // Most texts are names and words: to look at each byte is quicker than to begin a search.
+    let mut at = at + 1;
+    let near = bytes.len().min(at + WORD_BYTES);
+    while at < near {
+        match bytes[at] {
+            b'"' => return Ok(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
     // Text of programs is full of escapes, and few of them are quotes.
-    while let Some(step) = bytes.get(from..).and_then(|rest| memchr(b'"', rest)) {
-        let quote = from + step;
-        let before = bytes[start..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
-        if before % 2 == 0 {
+    let start = at;
+    while let Some(step) = bytes.get(at..).and_then(|rest| memchr(b'"', rest)) {
+        let quote = at + step;
+        if quote == start || bytes[quote - 1] != b'\\' || !is_escaped(&bytes[start..quote]) {
             return Ok(quote + 1);
         }
-        from = quote + 1;
+        at = quote + 1;
     }
     Err(NotJson::Broken)
+}
+
+/// Tells whether what comes after these bytes of a text is escaped by their last one.
+fn is_escaped(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// Returns the place behind a value that begins here.
@@ -150,10 +196,13 @@ fn value_end_seen(
         Some(b'"') => string_end(bytes, at),
         Some(b'{' | b'[') => nested_end(bytes, at, seen),
         _ => {
-            let rest = bytes.get(at..).unwrap_or_default();
-            let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-            let length = rest.iter().take_while(plain).count();
-            if length == 0 { Err(NotJson::Broken) } else { Ok(at + length) }
+            let mut end = at;
+            while let Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.') =
+                bytes.get(end)
+            {
+                end += 1;
+            }
+            if end == at { Err(NotJson::Broken) } else { Ok(end) }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a request used, as each dialect tells it.
 
 mod lenient;
+mod text;
 
 use godel_model::{Tier, Usage};
 use serde::Deserialize;
@@ -82,15 +83,17 @@ pub fn read_usage(dialect: Dialect, told: &Value) -> Option<Usage> {
     read(dialect, told)
 }
 
-/// Reads the same as it stands in a reply: each request is counted, so no tree is made of it.
+/// Reads the same as it stands in a reply. What says a thing twice means the last of it.
 pub(crate) fn read_usage_text(dialect: Dialect, told: &[u8]) -> Option<Usage> {
-    // A list would be read as fields in their order.
-    if !told.trim_ascii_start().starts_with(b"{") {
-        return None;
-    }
-    let read = read(dialect, &mut serde_json::Deserializer::from_slice(told));
-    // What says a thing twice is no usage for a strict reader; the last word counts then.
-    read.or_else(|| read_usage(dialect, &serde_json::from_slice(told).ok()?))
+    let plain = match dialect {
+        // Names may be written with signs that nobody needs.
+        _ if told.contains(&b'\\') => None,
+        Dialect::Chat => text::read(told).map(OpenAi::chat),
+        Dialect::Responses => text::read(told).map(OpenAi::responses),
+        Dialect::Anthropic => text::read(told).map(|told: Anthropic| told.usage()),
+        Dialect::Gemini => text::read(told).map(|told: Gemini| told.usage()),
+    };
+    plain.or_else(|| read_usage(dialect, &serde_json::from_slice(told).ok()?))
 }
 
 fn read<'de>(dialect: Dialect, told: impl serde::Deserializer<'de>) -> Option<Usage> {
@@ -186,6 +189,7 @@ pub(crate) fn laid_over(before: Value, later: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -253,6 +257,71 @@ mod tests {
         let twice = br#"{"prompt_tokens":1,"prompt_tokens":2,"completion_tokens":3}"#;
         let usage = read_usage_text(Dialect::Chat, twice).unwrap();
         assert_eq!((usage.input, usage.output), (2, 3), "the last word counts");
+    }
+
+    /// A value that a provider might tell, sensible or not.
+    fn odd() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            (0_u64..100).prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            Just(Value::Null),
+            Just(json!(["flex"])),
+            "[a-z\"\\\\é]{0,4}".prop_map(Value::from),
+            Just(json!("priority")),
+            Just(json!("ON_DEMAND_FLEX")),
+        ]
+    }
+
+    fn told() -> impl Strategy<Value = Value> {
+        const NAMES: [&str; 16] = [
+            "prompt_tokens",
+            "completion_tokens",
+            "input_tokens",
+            "output_tokens",
+            "cached_tokens",
+            "cache_write_tokens",
+            "reasoning_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+            "ephemeral_1h_input_tokens",
+            "web_search_requests",
+            "service_tier",
+            "speed",
+            "promptTokenCount",
+            "trafficType",
+            "x\"y",
+        ];
+        const OBJECTS: [&str; 6] = [
+            "prompt_tokens_details",
+            "completion_tokens_details",
+            "output_tokens_details",
+            "input_tokens_details",
+            "cache_creation",
+            "server_tool_use",
+        ];
+        let flat = || {
+            let entry = (prop::sample::select(&NAMES[..]), odd());
+            prop::collection::hash_map(entry.0, entry.1, 0..8)
+        };
+        let nested = prop::collection::hash_map(prop::sample::select(&OBJECTS[..]), flat(), 0..4);
+        (flat(), nested).prop_map(|(flat, nested)| {
+            let mut all: serde_json::Map<String, Value> =
+                flat.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            all.extend(nested.into_iter().map(|(name, value)| (name.to_owned(), json!(value))));
+            Value::Object(all)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_read_as_its_tree_is(told in told(), pretty: bool) {
+            let text = if pretty { format!("{told:#}") } else { told.to_string() };
+            for dialect in Dialect::ALL {
+                let read = read_usage_text(dialect, text.as_bytes());
+                prop_assert_eq!(read, read_usage(dialect, &told), "{}: {}", dialect, text);
+            }
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod name;
 mod pattern;
 mod permission;
 mod project;
+pub mod receipt;
 mod report;
 mod spend;
 mod state;

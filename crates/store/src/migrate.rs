@@ -40,6 +40,7 @@ static KNOWN: &[Migration] = migrations! {
     13 "0013" "usage_by_quarter";
     14 "0014" "moments";
     15 "0015" "allowances";
+    16 "0016" "ended_calls";
 };
 
 /// Returns all migrations that this binary knows, in order.

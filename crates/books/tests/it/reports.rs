@@ -81,7 +81,7 @@ fn ended(start: &CallStart, cost: i64) -> CallEnd {
 async fn spend(world: &World, calls: Vec<(CallStart, CallEnd)>) {
     let work = move |tx: &mut godel_store::Tx<'_>| {
         for (start, end) in &calls {
-            assert!(tx.calls().settle(start, Uuid::nil(), end)?);
+            assert_eq!(tx.calls().settle(&[(start, end)])?, [true]);
             tx.usage().add(start.purpose.tenant, &start.key(), &end.sum(start.paid_by))?;
         }
         Ok::<_, godel_store::Error>(())

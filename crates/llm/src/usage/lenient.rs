@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// More than any provider could mean.
-const COUNT_MAX: u64 = 1 << 40;
+pub(super) const COUNT_MAX: u64 = 1 << 40;
 
 /// A count.
 #[derive(Debug, Clone, Copy, Default)]

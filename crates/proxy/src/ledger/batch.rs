@@ -53,13 +53,17 @@ impl Batch {
         let mut book = Book::read(tx, self.budgets(), now)?;
         // First what is over: it may make room for what begins.
         let mut closed: BTreeMap<OpenRow, usize> = BTreeMap::new();
-        for closing in self.ended() {
+        let ended: Vec<_> =
+            self.ended().map(|closing| (&closing.begun.start, &closing.end)).collect();
+        let fresh = tx.calls().settle(&ended)?;
+        for (closing, fresh) in self.ended().zip(fresh) {
             let start = &closing.begun.start;
             let tenant = start.purpose.tenant;
-            if book.settle(tx, inner, start, &closing.end)?
-                && let Some(body) = &closing.body
-            {
-                tx.bodies().put(tenant, start.id, body)?;
+            if fresh {
+                book.settle(start, &closing.end);
+                if let Some(body) = &closing.body {
+                    tx.bodies().put(tenant, start.id, body)?;
+                }
             }
             if let Some(batch) = closing.begun.batch {
                 *closed.entry((tenant, batch)).or_default() += 1;
@@ -131,9 +135,13 @@ pub(super) fn settle_rows(
     let calls = rows.iter().flat_map(|(open, _)| &open.calls);
     let mut book = Book::read(tx, calls.flat_map(budgets_of).collect(), now)?;
     for (open, unsure) in rows {
-        for start in &open.calls {
-            let end = if *unsure { unasked(now) } else { lost(start.worst, now) };
-            book.settle(tx, inner, start, &end)?;
+        let end = |start: &CallStart| if *unsure { unasked(now) } else { lost(start.worst, now) };
+        let ends: Vec<CallEnd> = open.calls.iter().map(end).collect();
+        let ended: Vec<_> = open.calls.iter().zip(&ends).collect();
+        for ((start, end), fresh) in ended.iter().zip(tx.calls().settle(&ended)?) {
+            if fresh {
+                book.settle(start, end);
+            }
         }
         tx.calls().close((open.tenant, open.node, open.batch))?;
     }
@@ -158,18 +166,9 @@ impl<'a> Book<'a> {
         Ok(book)
     }
 
-    /// Writes how a call ended, and what that means; `false` if somebody settled it before.
-    fn settle(
-        &mut self,
-        tx: &mut Tx<'_>,
-        inner: &Inner,
-        start: &'a CallStart,
-        end: &CallEnd,
-    ) -> godel_store::Result<bool> {
+    /// Counts a call that has ended.
+    fn settle(&mut self, start: &'a CallStart, end: &CallEnd) {
         let tenant = start.purpose.tenant;
-        if !tx.calls().settle(start, inner.node, end)? {
-            return Ok(false);
-        }
         match &mut self.last {
             Some((last, sum)) if is_same_sum(last, start) => sum.add(&end.sum(start.paid_by)),
             _ => {
@@ -183,7 +182,6 @@ impl<'a> Book<'a> {
                 self.crossings.push((tenant, held.budget, crossing));
             }
         }
-        Ok(true)
     }
 
     /// Adds what belongs together to its sum.

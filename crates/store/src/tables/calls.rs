@@ -1,43 +1,19 @@
 //! Attempts to get an answer from a provider.
 
-mod open;
-
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use godel_model::{
-    CallEnd, CallId, CallStart, Held, Outcome, ProjectId, Purpose, TenantId, TokenId, UserId,
-    from_micros, micros,
-};
+use godel_model::receipt::{self, EndedWriter, NoReceipt};
+use godel_model::{CallEnd, CallId, CallStart, Outcome, TenantId, micros};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::statement::{Param, Row, statements};
+use crate::postgres::session::Session;
+use crate::statement::{Conn, Param, Row, statements};
 use crate::{Error, Result, Tx};
-
-/// Reads attempts of a tenant that have ended.
-macro_rules! ended {
-    ($which:literal) => {
-        concat!(
-            "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
-                 client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
-                 input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-                 cost, estimated, first_byte, ended_at, error, paid_by, price, saved_by_cache,
-                 saved_by_routing
-             FROM model_call WHERE tenant = $1 AND ", $which
-        )
-    };
-}
 
 statements! {
     SETTLE = "call_settle":
-        "INSERT INTO model_call (tenant, id, request, attempt, at, node, person, project, agent, bead,
-             convoy, agent_token, client_session, dialect, asked, provider, model, streamed, worst,
-             held, paid_by, outcome, status, input, cache_read, cache_write_5m, cache_write_1h,
-             output, reasoning, server_tools, cost, estimated, first_byte, ended_at, error, price,
-             saved_by_cache, saved_by_routing)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-             $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38)
+        "INSERT INTO model_ended (tenant, id, call) VALUES ($1, $2, $3)
          ON CONFLICT (tenant, id) DO NOTHING";
     OPEN = "call_open":
         "INSERT INTO model_open (tenant, node, batch, calls) VALUES ($1, $2, $3, $4)";
@@ -51,8 +27,10 @@ statements! {
         "SELECT tenant, node, batch, calls FROM model_open WHERE NOT EXISTS
              (SELECT 1 FROM model_node WHERE model_node.id = node AND alive_until >= $1)
          LIMIT $2";
-    PAGE_DOWN = "call_page_down": ended!("id < $2 ORDER BY id DESC LIMIT $3");
-    BY_ID = "call_by_id": ended!("id = $2");
+    PAGE_DOWN = "call_page_down":
+        "SELECT tenant, id, call FROM model_ended WHERE tenant = $1 AND id < $2
+         ORDER BY id DESC LIMIT $3";
+    BY_ID = "call_by_id": "SELECT tenant, id, call FROM model_ended WHERE tenant = $1 AND id = $2";
     ALIVE = "node_alive":
         "INSERT INTO model_node (id, alive_until) VALUES ($1, $2)
          ON CONFLICT (id) DO UPDATE SET alive_until = EXCLUDED.alive_until";
@@ -60,9 +38,15 @@ statements! {
     FORGET_DEAD = "node_forget_dead": "DELETE FROM model_node WHERE alive_until < $1";
     FORGET_OTHERS = "node_forget_others": "DELETE FROM model_node WHERE id <> $1";
     TRIM = "call_trim":
-        "DELETE FROM model_call WHERE (tenant, id) IN
-             (SELECT tenant, id FROM model_call WHERE tenant = $1 AND id < $2 ORDER BY id LIMIT $3)";
+        "DELETE FROM model_ended WHERE (tenant, id) IN
+             (SELECT tenant, id FROM model_ended WHERE tenant = $1 AND id < $2 ORDER BY id LIMIT $3)";
 }
+
+/// The same for all that have ended together; returns those that were not there.
+const SETTLE_ALL: &str = "
+    INSERT INTO model_ended (tenant, id, call)
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[])
+    ON CONFLICT (tenant, id) DO NOTHING RETURNING tenant, id";
 
 /// An attempt and how it ended, if it did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +86,7 @@ impl Calls<'_, '_> {
         calls: impl IntoIterator<Item = &'a CallStart>,
     ) -> Result<()> {
         self.tx.reaches(tenant)?;
-        let text = open::text_of(calls)?;
+        let text = receipt::write_open(calls).map_err(unreadable)?;
         let [a, b, c] = place(tenant, node, batch);
         self.tx.conn.execute(&OPEN, &[a, b, c, Param::Text(&text)]).map(drop)
     }
@@ -128,55 +112,32 @@ impl Calls<'_, '_> {
         self.tx.conn.execute(&CLOSE, &place(tenant, node, batch)).map(drop)
     }
 
-    /// Writes an attempt that has ended; `false` if somebody settled it before.
+    /// Writes attempts that have ended; tells of each whether nobody settled it before.
     ///
     /// # Errors
     /// If the database fails, or the scope is another tenant.
-    pub fn settle(&mut self, call: &CallStart, node: Uuid, end: &CallEnd) -> Result<bool> {
-        let (purpose, held) = (&call.purpose, Held::pack(&call.held));
-        self.tx.reaches(purpose.tenant)?;
-        let count = |count: u64| Param::Int(i64::try_from(count).unwrap_or(i64::MAX));
-        let params = [
-            Param::Uuid(purpose.tenant.uuid()),
-            Param::Uuid(call.id.uuid()),
-            Param::Uuid(call.request.uuid()),
-            Param::Int(call.attempt.into()),
-            Param::Int(micros(call.at)),
-            Param::Uuid(node),
-            Param::Uuid(purpose.user.uuid()),
-            Param::from(purpose.project.map(ProjectId::uuid)),
-            Param::from(purpose.agent.as_deref()),
-            Param::from(purpose.bead.as_deref()),
-            Param::from(purpose.convoy.as_deref()),
-            Param::from(purpose.token.map(TokenId::uuid)),
-            Param::from(call.session.as_deref()),
-            Param::Text(call.dialect),
-            Param::Text(&call.asked),
-            Param::Text(&call.provider),
-            Param::Text(&call.model),
-            Param::Int(call.streamed.into()),
-            opt(call.worst),
-            Param::Bytes(&held),
-            Param::Text(call.paid_by.as_str()),
-            Param::Text(end.outcome.as_str()),
-            opt(end.status.map(i64::from)),
-            count(end.usage.input),
-            count(end.usage.cache_read),
-            count(end.usage.cache_write_5m),
-            count(end.usage.cache_write_1h),
-            count(end.usage.output),
-            count(end.usage.reasoning),
-            count(end.usage.server_tools),
-            opt(end.cost),
-            Param::Int(end.estimated.into()),
-            opt(end.first_byte_micros),
-            Param::Int(micros(end.at)),
-            Param::from(end.error.as_deref()),
-            Param::from(end.price.as_deref()),
-            Param::Int(end.saved.saved_by_cache_micros),
-            Param::Int(end.saved.saved_by_routing_micros),
-        ];
-        Ok(self.tx.conn.execute(&SETTLE, &params)? == 1)
+    pub fn settle(&mut self, calls: &[(&CallStart, &CallEnd)]) -> Result<Vec<bool>> {
+        for (call, _) in calls {
+            self.tx.reaches(call.purpose.tenant)?;
+        }
+        let mut writer = EndedWriter::default();
+        if let Conn::Postgres(session) = &mut self.tx.conn {
+            let mut texts = Vec::with_capacity(calls.len());
+            for (call, end) in calls {
+                let mut text = String::new();
+                writer.write(call, end, &mut text).map_err(unreadable)?;
+                texts.push(text);
+            }
+            return settle_all(session, calls, &texts);
+        }
+        let (mut text, mut fresh) = (String::new(), Vec::with_capacity(calls.len()));
+        for (call, end) in calls {
+            writer.write(call, end, &mut text).map_err(unreadable)?;
+            let tenant = Param::Uuid(call.purpose.tenant.uuid());
+            let params = [tenant, Param::Uuid(call.id.uuid()), Param::Text(&text)];
+            fresh.push(self.tx.conn.execute(&SETTLE, &params)? == 1);
+        }
+        Ok(fresh)
     }
 
     /// Lists the attempts of the tenant before an id, the newest first, those under way among them.
@@ -283,63 +244,37 @@ fn place(tenant: TenantId, node: Uuid, batch: i64) -> [Param<'static>; 3] {
 
 fn read_open(row: &Row<'_>) -> Result<OpenCalls> {
     let tenant = TenantId::from_uuid(row.uuid(0)?);
-    let calls = open::calls_in(&row.text(3)?, tenant)?;
+    let calls = receipt::read_open(&row.text(3)?, tenant).map_err(unreadable)?;
     Ok(OpenCalls { tenant, node: row.uuid(1)?, batch: row.int(2)?, calls })
 }
 
-fn opt(int: Option<i64>) -> Param<'static> {
-    int.map_or(Param::Null, Param::Int)
-}
-
 fn read(row: &Row<'_>) -> Result<CallRecord> {
-    let unreadable =
-        |cause: godel_model::Invalid| Error::Unreadable { what: "call", cause: cause.into() };
-    let purpose = Arc::new(Purpose {
-        tenant: TenantId::from_uuid(row.uuid(0)?),
-        user: UserId::from_uuid(row.uuid(5)?),
-        project: row.opt_uuid(6)?.map(ProjectId::from_uuid),
-        agent: row.opt_text(7)?,
-        bead: row.opt_text(8)?,
-        convoy: row.opt_text(9)?,
-        token: row.opt_uuid(10)?.map(TokenId::from_uuid),
-    });
-    let start = CallStart {
-        id: CallId::from_uuid(row.uuid(1)?),
-        request: CallId::from_uuid(row.uuid(2)?),
-        attempt: u32::try_from(row.int(3)?).unwrap_or(u32::MAX),
-        at: from_micros(row.int(4)?),
-        purpose,
-        session: row.opt_text(11)?,
-        dialect: dialect(&row.text(12)?),
-        asked: row.text(13)?.into(),
-        provider: row.text(14)?.into(),
-        model: row.text(15)?.into(),
-        streamed: row.int(16)? != 0,
-        paid_by: row.text(33)?.parse().map_err(unreadable)?,
-        worst: row.opt_int(17)?,
-        held: Held::unpack(&row.bytes(18)?),
-    };
-    let outcome: Outcome = row.text(19)?.parse().map_err(unreadable)?;
-    let end = CallEnd {
-        at: from_micros(row.opt_int(31)?.unwrap_or(0)),
-        outcome,
-        status: row.opt_int(20)?.and_then(|status| u16::try_from(status).ok()),
-        usage: super::usage::tokens(row, 21)?,
-        cost: row.opt_int(28)?,
-        price: row.opt_text(34)?.map(Into::into),
-        saved: super::usage::saved(row, 35)?,
-        estimated: row.int(29)? != 0,
-        first_byte_micros: row.opt_int(30)?,
-        error: row.opt_text(32)?,
-    };
-    // An older server that is still at work writes here what is under way.
+    let (tenant, id) = (TenantId::from_uuid(row.uuid(0)?), CallId::from_uuid(row.uuid(1)?));
+    let (start, end) = receipt::read_ended(tenant, id, &row.text(2)?).map_err(unreadable)?;
+    // What a server of long ago left open was never settled.
     Ok(CallRecord { start, end: Some(end).filter(|end| end.outcome != Outcome::Open) })
 }
 
-/// The names are few, so none needs memory of its own.
-fn dialect(name: &str) -> &'static str {
-    ["chat", "responses", "anthropic", "gemini"]
-        .into_iter()
-        .find(|known| *known == name)
-        .unwrap_or("unknown")
+fn settle_all(
+    session: &mut Session,
+    calls: &[(&CallStart, &CallEnd)],
+    texts: &[String],
+) -> Result<Vec<bool>> {
+    if calls.is_empty() {
+        return Ok(Vec::new());
+    }
+    let place = |call: &CallStart| (call.purpose.tenant.uuid(), call.id.uuid());
+    let (tenants, ids): (Vec<Uuid>, Vec<Uuid>) = calls.iter().map(|(call, _)| place(call)).unzip();
+    let rows = session.query_raw("call_settle_all", SETTLE_ALL, &[&tenants, &ids, &texts])?;
+    let mut fresh = HashSet::with_capacity(rows.len());
+    for row in &rows {
+        let row = Row::Postgres(row);
+        fresh.insert((row.uuid(0)?, row.uuid(1)?));
+    }
+    // One that is there twice is settled once.
+    Ok(calls.iter().map(|(call, _)| fresh.remove(&place(call))).collect())
+}
+
+fn unreadable(cause: NoReceipt) -> Error {
+    Error::Unreadable { what: "call", cause: cause.into() }
 }

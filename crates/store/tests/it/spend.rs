@@ -87,11 +87,13 @@ async fn an_attempt_is_settled_once_and_reads_as_it_was_written() {
         let ended = call.clone();
         let settle = |cost| {
             let ended = ended.clone();
-            write(&world, move |tx| tx.calls().settle(&ended, node, &end(cost)))
+            write(&world, move |tx| Ok(tx.calls().settle(&[(&ended, &end(cost))])?[0]))
         };
         assert!(settle(42).await);
         assert!(!settle(99).await);
-        let settled = CallRecord { start: call.clone(), end: Some(end(42)) };
+        // What was held back is over.
+        let start = CallStart { held: Vec::new(), ..call.clone() };
+        let settled = CallRecord { start, end: Some(end(42)) };
         assert_eq!(page().await, [open(&again), settled.clone()], "{}", world.engine);
         let opened = write(&world, move |tx| tx.calls().opened(place)).await.unwrap();
         assert_eq!((opened.batch, opened.calls), (3, vec![call.clone(), again]));
@@ -127,7 +129,7 @@ async fn what_a_dead_server_left_open_is_found_and_what_a_live_one_has_is_not() 
         // What is open is never trimmed.
         let all = CallId::from_uuid(Uuid::max());
         assert_eq!(write(&world, move |tx| tx.calls().trim(tenant, all, 10)).await, 0);
-        write(&world, move |tx| tx.calls().settle(&lost, dead, &end(1))).await;
+        write(&world, move |tx| tx.calls().settle(&[(&lost, &end(1))])).await;
         assert_eq!(write(&world, move |tx| tx.calls().trim(tenant, all, 10)).await, 1);
     }
 }
@@ -233,7 +235,7 @@ async fn a_page_of_attempts_tells_of_each_once_and_in_order() {
             tx.calls().open((tenant, node, 0), &all[..10])?;
             tx.calls().open((tenant, node, 1), &all[10..])?;
             for ended in all.iter().step_by(3) {
-                tx.calls().settle(ended, node, &end(1))?;
+                tx.calls().settle(&[(ended, &end(1))])?;
             }
             Ok(())
         })
@@ -285,7 +287,7 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         let calls = [ended.clone(), open.clone()];
         write(&world, move |tx| {
             tx.calls().open((tenant, node, 3), &calls)?;
-            tx.calls().settle(&calls[0], node, &end(42)).map(drop)
+            tx.calls().settle(&[(&calls[0], &end(42))]).map(drop)
         })
         .await;
         let scope = Scope::Tenant(tenant);
@@ -319,7 +321,7 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
 #[tokio::test(flavor = "multi_thread")]
 async fn sums_by_quarter_are_made_of_what_is_in_the_ledger_and_lose_nothing_of_what_is_not() {
     for world in worlds().await {
-        let (tenant, node) = (world.tenant, Uuid::from_u128(7));
+        let tenant = world.tenant;
         let mut calls = Vec::new();
         for number in 0..40_i64 {
             let mut call = start(tenant, vec![]);
@@ -339,7 +341,7 @@ async fn sums_by_quarter_are_made_of_what_is_in_the_ledger_and_lose_nothing_of_w
                 tx.usage().add(tenant, &call.key(), &end.sum(call.paid_by))?;
             }
             for (call, end) in &written.1 {
-                tx.calls().settle(call, node, end)?;
+                tx.calls().settle(&[(call, end)])?;
             }
             Ok(())
         })

@@ -92,18 +92,19 @@ async fn compare(full: &Godel, empty: &Godel) -> Result<(f64, f64)> {
     Ok((rate, cost))
 }
 
-const CALL: &str = "INSERT INTO model_call (tenant, id, request, attempt, at, node, person, agent,
-        bead, dialect, asked, provider, model, streamed, worst, held, outcome, status, input,
-        cache_read, output, cost, first_byte, ended_at)
-    VALUES (?1, ?2, ?2, 1, ?3, ?4, ?5, ?6, ?7, 'anthropic', ?8, 'bench', ?8, 1, 90000, x'', 'ok',
-        200, 900, 8000, 350, 4200, 450000, ?3 + 6000000)";
+const CALL: &str = "INSERT INTO model_ended (tenant, id, call) VALUES (?1, ?2,
+    json_object('person', ?3, 'agent', ?4, 'bead', ?5, 'dialect', 'anthropic', 'asked', ?6, 'provider',
+        'bench', 'streamed', 1, 'at', ?7, 'worst', 90000, 'outcome', 'ok', 'status', 200, 'input', 900,
+        'cache_read', 8000, 'output', 350, 'cost', 4200, 'first_byte', 450000, 'ended_at', ?7 + 6000000,
+        'price', '$1/$5'))";
 /// Whatever the rows say is what the sums must say.
 const SUMS: &str = "INSERT INTO usage_day (tenant, day, provider, model, project, person, agent,
         bead, convoy, requests, failed, unpriced, estimated, input, cache_read, cache_write_5m,
         cache_write_1h, output, reasoning, server_tools, cost)
-    SELECT tenant, at / 86400000000, provider, model, '', ?1, agent, bead, '', count(*), 0, 0, 0,
-        sum(input), sum(cache_read), 0, 0, sum(output), 0, 0, sum(cost)
-    FROM model_call WHERE agent <> ?2 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9";
+    SELECT tenant, (call ->> 'at') / 86400000000, call ->> 'provider', call ->> 'asked', '', ?1,
+        call ->> 'agent', call ->> 'bead', '', count(*), 0, 0, 0, sum(call ->> 'input'),
+        sum(call ->> 'cache_read'), 0, 0, sum(call ->> 'output'), 0, 0, sum(call ->> 'cost')
+    FROM model_ended WHERE call ->> 'agent' <> ?2 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9";
 
 /// Writes rows as if they had come over many days, in the order in which they would have come.
 fn fill(file: &Path, rows: u64) -> rusqlite::Result<()> {
@@ -114,6 +115,7 @@ fn fill(file: &Path, rows: u64) -> rusqlite::Result<()> {
         conn.query_row("SELECT tenant, id FROM person LIMIT 1", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
+    let user = uuid_text(&person);
     let now: f64 = conn.query_row("SELECT unixepoch('subsec')", [], |row| row.get(0))?;
     let start = (now * 1_000.0) as u64 - DAYS * DAY_MILLIS;
     let tx = conn.transaction()?;
@@ -129,16 +131,14 @@ fn fill(file: &Path, rows: u64) -> rusqlite::Result<()> {
             insert.execute(params![
                 tenant,
                 id.to_be_bytes(),
-                (millis * 1_000) as i64,
-                [7_u8; 16],
-                person,
+                user,
                 format!("agent-{agent}"),
                 bead,
                 model,
+                (millis * 1_000) as i64,
             ])?;
         }
     }
-    let user = uuid_text(&person);
     tx.execute(SUMS, params![user, "builder-7"])?;
     tx.commit()?;
     conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);")

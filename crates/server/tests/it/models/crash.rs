@@ -178,7 +178,7 @@ async fn a_ledger_that_cannot_be_written_asks_nobody_and_forgets_nothing() {
         while world.stage.recorded().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        rename(&world, "model_call", "elsewhere");
+        rename(&world, "model_ended", "elsewhere");
         rename(&world, "model_open", "nowhere");
         assert_eq!(under_way.await.unwrap().unwrap().status(), 200, "what is paid for is told");
         for (dialect, status) in [(Dialect::Chat, 503), (Dialect::Anthropic, 529)] {
@@ -188,7 +188,7 @@ async fn a_ledger_that_cannot_be_written_asks_nobody_and_forgets_nothing() {
             assert!(!text.contains("model_open"), "{text}");
         }
         assert_eq!(world.stage.recorded().len(), 1, "nobody was asked");
-        rename(&world, "elsewhere", "model_call");
+        rename(&world, "elsewhere", "model_ended");
         rename(&world, "nowhere", "model_open");
         assert_eq!(
             world.say(&Asked::new(Dialect::Chat, "[[usage input=1 output=1]]")).await.0,

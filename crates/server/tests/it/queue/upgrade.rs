@@ -74,7 +74,7 @@ async fn a_kill_in_a_migration_loses_and_doubles_no_task_on_postgres() {
     killed_in_migrations(&database.url()).await;
 }
 
-/// Makes the schema that of an older Godel while a server is at work: what the last five steps brought
+/// Makes the schema that of an older Godel while a server is at work: what the last six steps brought
 /// is not needed by it.
 const OLDER: &str = "
     DROP TABLE usage_quarter;
@@ -82,9 +82,17 @@ const OLDER: &str = "
     DROP INDEX lease_by_worker;
     CREATE INDEX lease_by_worker ON lease (tenant, worker);
     ALTER TABLE budget DROP COLUMN stops, DROP COLUMN grace_percent, DROP COLUMN tell;
-    ALTER TABLE model_call DROP COLUMN price, DROP COLUMN saved_by_cache, DROP COLUMN saved_by_routing;
+    DROP TABLE model_ended;
+    CREATE TABLE model_call (tenant uuid, id uuid, request uuid, attempt bigint, at bigint, node uuid,
+        person uuid, project uuid, agent text, bead text, convoy text, agent_token uuid,
+        client_session text, dialect text, asked text, provider text, model text, streamed bigint,
+        worst bigint, held bytea, paid_by text, outcome text, status bigint, input bigint,
+        cache_read bigint, cache_write_5m bigint, cache_write_1h bigint, output bigint,
+        reasoning bigint, server_tools bigint, cost bigint, estimated bigint, first_byte bigint,
+        ended_at bigint, error text, PRIMARY KEY (tenant, id));
+    GRANT SELECT ON model_call TO godel_app, godel_system;
     ALTER TABLE usage_day DROP COLUMN saved_by_cache, DROP COLUMN saved_by_routing;
-    DELETE FROM migration WHERE version IN (11, 12, 13, 14, 15)";
+    DELETE FROM migration WHERE version IN (11, 12, 13, 14, 15, 16)";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_server_works_on_while_a_newer_one_brings_the_schema_up_to_date() {

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use godel_model::{
-    BudgetId, CallId, CallStart, Held, PaidBy, ProjectId, Purpose, TenantId, TokenId, UserId,
-    from_micros, micros,
-};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::dialect;
-use crate::error::Cause;
-use crate::{Error, Result};
+use super::{NoReceipt, dialect, unreadable};
+use crate::{
+    BudgetId, CallId, CallStart, Held, PaidBy, ProjectId, Purpose, TenantId, TokenId, UserId,
+    from_micros, micros,
+};
+
+type Result<T> = std::result::Result<T, NoReceipt>;
 
 /// Where in the text of a call begins what it has in common with others, where that ends, and how a
 /// group of calls ends.
@@ -191,8 +191,11 @@ fn facts(call: &CallStart) -> (&str, &str, &str, &str, bool, PaidBy) {
     (call.dialect, &call.asked, &call.provider, &call.model, call.streamed, call.paid_by)
 }
 
-/// Writes calls as the text of a row.
-pub(super) fn text_of<'a>(calls: impl IntoIterator<Item = &'a CallStart>) -> Result<String> {
+/// Writes calls that are under way as one text.
+///
+/// # Errors
+/// Never, as long as the names of its members are those that are looked for.
+pub fn write_open<'a>(calls: impl IntoIterator<Item = &'a CallStart>) -> Result<String> {
     let mut all: Vec<(&Arc<Purpose>, String)> = Vec::new();
     let mut common: Option<Common<'_>> = None;
     for start in calls {
@@ -218,23 +221,22 @@ pub(super) fn text_of<'a>(calls: impl IntoIterator<Item = &'a CallStart>) -> Res
     Ok(format!("[{}]", groups.join(",")))
 }
 
-/// Reads the text of a row.
-pub(super) fn calls_in(text: &str, tenant: TenantId) -> Result<Vec<CallStart>> {
+/// Reads the text of calls that are under way.
+///
+/// # Errors
+/// If it is no such text.
+pub fn read_open(text: &str, tenant: TenantId) -> Result<Vec<CallStart>> {
     let noted: Vec<Noted<'_>> = serde_json::from_str(text).map_err(unreadable)?;
     Ok(noted.into_iter().flat_map(|noted| noted.starts(tenant)).collect())
 }
 
-fn incomplete(text: &str) -> Error {
+fn incomplete(text: &str) -> NoReceipt {
     unreadable(format!("{text} lacks a member"))
-}
-
-fn unreadable(cause: impl Into<Cause>) -> Error {
-    Error::Unreadable { what: "open calls", cause: cause.into() }
 }
 
 #[cfg(test)]
 mod tests {
-    use godel_model::Mint;
+    use crate::Mint;
 
     use super::*;
 
@@ -303,12 +305,12 @@ mod tests {
             CallStart { dialect: "gemini", paid_by: PaidBy::Login, ..base.clone() },
             CallStart { provider: "other".into(), model: Arc::clone(&base.asked), ..base },
         ];
-        let text = text_of(&calls).unwrap();
+        let text = write_open(&calls).unwrap();
         let written: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(written, plain(&calls));
-        assert_eq!(text_of([]).unwrap(), "[]");
+        assert_eq!(write_open([]).unwrap(), "[]");
         let tenant = one.tenant;
-        let mut read = calls_in(&text, tenant).unwrap();
+        let mut read = read_open(&text, tenant).unwrap();
         read.sort_by_key(|call| (call.id, call.attempt));
         assert_eq!(read.len(), calls.len());
     }
