@@ -385,7 +385,10 @@ describe("the beads", () => {
       await openExchange(own, /^Import…/);
       await give(exported.replace("Make it fast", "Make it faster"));
       await drawer.getByText("0 new, 1 changed, 8 as they are").waitFor();
-      await drawer.locator("[data-change=changed]").getByText("title", { exact: true }).waitFor();
+      await drawer
+        .locator("[data-change=changed]")
+        .getByText("title: Make it fast → Make it faster", { exact: true })
+        .waitFor();
       await picture(own, "beads-import-changed");
       await own.context().close();
     } finally {

@@ -468,5 +468,16 @@ pub struct ImportedBead {
     /// Whether it was not here before.
     pub is_new: bool,
     /// What differs from what was imported before, by the names of the source.
-    pub fields: Vec<String>,
+    pub fields: Vec<ImportedField>,
+}
+
+/// A field that differs, before and after; of a long value only the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImportedField {
+    /// Its name in the source.
+    pub name: String,
+    /// What was imported before, if anything.
+    pub before: Option<String>,
+    /// What it is there now, if anything.
+    pub after: Option<String>,
 }

@@ -59,8 +59,9 @@ pub use auth::{
 };
 pub use beads::{
     AssignBead, Bead, BeadClaim, BeadComment, BeadDetail, BeadLink, BeadLogEntry, BeadPatch,
-    BeadRow, CheckedCommit, ClaimBead, ExtendBead, ImportedBead, ImportedBeads, Lease, Memories,
-    Memory, MoveBead, NewBead, NewComment, NewMemory, ReadyBeads, ReleaseBead, WaitingBead,
+    BeadRow, CheckedCommit, ClaimBead, ExtendBead, ImportedBead, ImportedBeads, ImportedField,
+    Lease, Memories, Memory, MoveBead, NewBead, NewComment, NewMemory, ReadyBeads, ReleaseBead,
+    WaitingBead,
 };
 pub use client::{
     Client, ClientBuilder, ClientError, Download, EventStream, Heard, Socket, StreamItem,

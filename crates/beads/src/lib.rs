@@ -30,7 +30,7 @@ mod sync;
 mod view;
 mod writer;
 
-pub use bd::{BdFile, Imported, ImportedChange};
+pub use bd::{BdFile, Imported, ImportedChange, ImportedField};
 pub use error::{Error, Result};
 pub use evidence::{Evidence, LinkedCommit};
 pub use fsck::Checked;

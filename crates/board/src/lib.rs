@@ -12,6 +12,7 @@
 
 pub mod doctor;
 pub mod inbox;
+pub mod logs;
 pub mod pictures;
 pub mod portable;
 pub mod rehearsal;

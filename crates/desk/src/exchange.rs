@@ -65,9 +65,13 @@ pub(crate) fn import(desk: &Desk, file: &Path, dry_run: bool) -> Result<Exit> {
     if dry_run {
         for change in &done.changes {
             let sign = if change.is_new { "+" } else { "~" };
-            let what = change.fields.join(", ");
-            let what = if what.is_empty() { what } else { format!(" ({what})") };
-            desk.output.line(plain(&format!("{sign} {} {}{what}", change.id, change.title)))?;
+            desk.output.line(plain(&format!("{sign} {} {}", change.id, change.title)))?;
+            for field in &change.fields {
+                let value =
+                    |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+                let (before, after) = (value(&field.before), value(&field.after));
+                desk.output.line(plain(&format!("    {}: {before} -> {after}", field.name)))?;
+            }
         }
         let listed = done.changes.len();
         let rest = (done.created + done.updated).saturating_sub(listed);

@@ -189,6 +189,7 @@ pub(crate) async fn spawn_with(
         own_bead,
         made: 0,
         stopped: false,
+        broke: None,
         benched: false,
         errand,
         judges,

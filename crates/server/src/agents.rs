@@ -26,6 +26,7 @@ pub(crate) async fn start(fleet: &Fleet) -> godel_fleet::Result<()> {
     fleet.start().await?;
     godel_studio::attempts::keep_going(fleet);
     godel_meter::keep_going(fleet);
+    godel_purse::keep_going(fleet);
     Ok(())
 }
 

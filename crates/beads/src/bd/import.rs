@@ -16,6 +16,8 @@ const LINES_MAX: usize = 1_000_000;
 const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// How many changes are listed one by one.
 const CHANGES_MAX: usize = 500;
+/// How much of a value is told.
+const TOLD_MAX_CHARS: usize = 200;
 
 /// What an import did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -42,7 +44,18 @@ pub struct ImportedChange {
     /// Whether it was not here before.
     pub is_new: bool,
     /// What differs from what was imported before, by the names of the source.
-    pub fields: Vec<String>,
+    pub fields: Vec<ImportedField>,
+}
+
+/// A field that differs, before and after; of a long value only the beginning.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportedField {
+    /// Its name in the source.
+    pub name: String,
+    /// What was imported before, if anything.
+    pub before: Option<String>,
+    /// What it is there now, if anything.
+    pub after: Option<String>,
 }
 
 impl Imported {
@@ -64,13 +77,27 @@ impl Imported {
     }
 }
 
-/// Names the members that differ between two lines.
-fn differing(before: &str, after: &str) -> Vec<String> {
+/// Tells the members that differ between two lines.
+fn differing(before: &str, after: &str) -> Vec<ImportedField> {
     let read = |line| serde_json::from_str::<Map<String, Value>>(line).unwrap_or_default();
     let (before, after) = (read(before), read(after));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let differs = |name: &&String| before.get(name.as_str()) != after.get(name.as_str());
-    names.into_iter().filter(differs).cloned().collect()
+    let field = |name: &String| ImportedField {
+        name: name.clone(),
+        before: before.get(name).map(told),
+        after: after.get(name).map(told),
+    };
+    names.into_iter().filter(differs).map(field).collect()
+}
+
+/// Writes a value for people.
+fn told(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(TOLD_MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 /// A line that was read.

@@ -4,4 +4,4 @@ mod export;
 mod import;
 mod mapped;
 
-pub use import::{BdFile, Imported, ImportedChange};
+pub use import::{BdFile, Imported, ImportedChange, ImportedField};

@@ -58,6 +58,10 @@ fn beads_come_from_bd_and_go_back_to_it() {
     assert_eq!(repo.json(&["import", "beads", "issues.jsonl"])["created"], 2);
     let said = repo.fed(ISSUES, &["import", "beads", "-"]).expect(0).stdout;
     assert_eq!(said, "Imported: 0 new, 0 updated, 2 unchanged\n");
+    let long = ISSUES.replace("second", &"long ".repeat(100)).replace(r#","flavour":"odd""#, "");
+    let said = repo.fed(&long, &["import", "beads", "-", "--dry-run"]).expect(0).stdout;
+    assert!(said.contains("\n    flavour: odd -> none\n"), "{said}");
+    assert!(said.contains(&format!("\n    title: second -> {}…\n", "long ".repeat(40))), "{said}");
     let ready = repo.json(&["bead", "ready"]);
     assert_eq!(ready["items"].as_array().unwrap().len(), 1);
     let sorted = |text: &str| {

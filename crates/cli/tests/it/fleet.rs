@@ -358,7 +358,7 @@ async fn an_agent_whose_budget_is_spent_stands_still_and_goes_on_when_it_is_rais
     let name = yard.json(&spawn)["label"].as_str().unwrap().to_owned();
     let agent = yard.until(&name, "paused");
     let why = agent["note"].as_str().unwrap();
-    assert!(why.starts_with("its budget is spent: the budget of agent:"), "{why}");
+    assert!(why.starts_with(&format!("its budget is spent: the budget of agent:{name}")), "{why}");
     let inbox = yard.json(&["inbox"]);
     let items = inbox["items"].as_array().unwrap();
     assert_eq!((items.len(), &items[0]["kind"]), (1, &"budget".into()), "{inbox:#}");
@@ -370,8 +370,13 @@ async fn an_agent_whose_budget_is_spent_stands_still_and_goes_on_when_it_is_rais
         steps.iter().filter(|step| step["state"] == "paused").count() == 2
     });
     assert_eq!(yard.json(&["inbox"])["items"].as_array().unwrap().len(), 1);
+    // More, but too little all the same: it tries once, and is told no once.
+    yard.run(&["budget", "set", &format!("agent:{name}"), "0.00011"]).expect(0);
+    yard.wait(&name, |agent| {
+        let steps = agent["history"].as_array().unwrap();
+        steps.iter().filter(|step| step["state"] == "paused").count() == 3
+    });
     yard.run(&["budget", "set", &format!("agent:{name}"), "5"]).expect(0);
-    yard.run(&["agent", "resume", &name]).expect(0);
     yard.until(&name, "completed");
     assert_eq!(yard.json(&["inbox"])["items"].as_array().unwrap().len(), 0);
 }

@@ -4,6 +4,7 @@ mod converse;
 mod debugging;
 mod letters;
 mod log;
+mod money;
 mod orders;
 mod session;
 
@@ -446,22 +447,6 @@ impl Run {
         }
         self.give_up(why).await?;
         Ok(true)
-    }
-
-    /// Lets the agent stand still until somebody raises its budget; its work stays.
-    async fn out_of_money(&self, why: &str) -> Result<End> {
-        let (fleet, why, now) = (self.fleet.clone(), why.to_owned(), self.fleet.app().clock.now());
-        let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
-            agent.step(LifeMove::Pause, &format!("its budget is spent: {why}"), now)?;
-            let text = format!(
-                "{} stands still because its budget is spent ({why}). Its work is kept. Raise the \
-                 budget, then: godel agent resume {}",
-                agent.label, agent.label
-            );
-            inbox::raise(&fleet, tx, agent, NoticeKind::Budget, (&text, &[])).map(drop)
-        };
-        self.change_in("agent:state", work).await?;
-        Ok(End::Stopped)
     }
 
     /// Ends an agent whose time is up; its work stays.

@@ -246,6 +246,13 @@ impl Budget {
         Reserved::Held(amount)
     }
 
+    /// Returns how much more may be spent, if that is limited; less than nothing if too much was.
+    pub fn left(&self, now: Timestamp) -> Option<i64> {
+        let is_over = self.period.starts(now) > self.starts;
+        let spent = if is_over { 0 } else { self.spent };
+        self.allows.limit().map(|limit| limit.saturating_sub(spent))
+    }
+
     fn mark(&self) -> i64 {
         share(self.allows.cap, self.allows.warn_percent)
     }

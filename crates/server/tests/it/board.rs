@@ -128,7 +128,12 @@ async fn beads_come_and_go_as_lines() {
         let planned =
             data(import(&server, &key, "?dryRun=true", &changed).await, StatusCode::OK).await;
         assert_eq!((&planned["updated"], &planned["unchanged"]), (&json!(1), &json!(1)));
-        assert_eq!(planned["changes"][0]["fields"], json!(["title"]));
+        assert_eq!(
+            planned["changes"][0]["fields"],
+            json!([
+                { "name": "title", "before": "second", "after": "second one" }
+            ])
+        );
         assert_eq!(planned["changes"][0]["title"], "second one");
         // One bad line, and nothing is taken.
         let bad = format!("{changed}{{\"id\":\"bd-3\"}}\n");

@@ -7,6 +7,7 @@ import { Guarded } from "../../roles/Guarded";
 import { useRefusal } from "../../roles/session";
 import { Empty } from "../../ui/Empty";
 import { FileDrop } from "../../ui/FileDrop";
+import { fieldText } from "../../ui/fieldText";
 import { plural } from "../../ui/format";
 import { ErrorNotice, Notice } from "../../ui/Notice";
 import { Badge } from "../../ui/Status";
@@ -138,11 +139,6 @@ export function Plan({ changes }: { changes: readonly SettingsChange[] }) {
 }
 
 const stateOf = ({ isNew, kind }: SettingsChange) => `${isNew ? "new" : "changed"} ${kind}`;
-
-function fieldText({ name, before, after }: SettingsChange["fields"][number]): string {
-  if (before === null || before === undefined) return `${name}: ${after}`;
-  return `${name}: ${before} → ${after ?? "none"}`;
-}
 
 /** Reads a file of settings; what it means is for the server to judge. */
 export async function readSettings(file: Blob): Promise<SettingsDocument> {

@@ -238,14 +238,14 @@ pub(crate) async fn logs(
         refuse_both_ways(&query, before)?;
         let part = (before, limit);
         let (events, previous) =
-            look::logs_before(&shared.fleet, &caller.call, &name, part).await?;
+            godel_board::logs::before(&shared.fleet, &caller.call, &name, part).await?;
         let items: Vec<_> = events.iter().map(shape::line).collect();
         let next = items.last().map_or(0, |line| line.seq);
         return Ok(Json(Success::new(AgentLog { items, next, previous })));
     }
     let wait = Duration::from_secs(query.wait_seconds.unwrap_or(0).min(WAIT_MAX_SECS));
     let part = (query.after, limit, wait);
-    let (events, next) = look::logs(&shared.fleet, &caller.call, &name, part).await?;
+    let (events, next) = godel_board::logs::after(&shared.fleet, &caller.call, &name, part).await?;
     let items = events.iter().map(shape::line).collect();
     Ok(Json(Success::new(AgentLog { items, next, previous: None })))
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_api::{ImportedBead, ImportedBeads, Success};
+use godel_api::{ImportedBead, ImportedBeads, ImportedField, Success};
 use godel_app::beads;
 use godel_model::{ProjectId, code};
 use http::{HeaderMap, header};
@@ -81,11 +81,16 @@ pub(crate) async fn import(
         .map_err(|_| ApiError::new(code::INVALID_JSON, "the body is not UTF-8"))?;
     let (project, dry_run) = (query.project_id.map(ProjectId::from_uuid), query.dry_run);
     let done = beads::import(&shared.app, &caller.call, project, (text, dry_run)).await?;
+    let field = |field: godel_beads::ImportedField| ImportedField {
+        name: field.name,
+        before: field.before,
+        after: field.after,
+    };
     let shape = |change: godel_beads::ImportedChange| ImportedBead {
         id: change.id,
         title: change.title,
         is_new: change.is_new,
-        fields: change.fields,
+        fields: change.fields.into_iter().map(field).collect(),
     };
     Ok(Json(Success::new(ImportedBeads {
         project_id: done.project.uuid(),

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import type { ImportedBeads } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { FileDrop } from "../../../ui/FileDrop";
+import { fieldText } from "../../../ui/fieldText";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { count, bytes as sizeText } from "../../../ui/format";
 import { ShortId } from "../../../ui/ShortId";
@@ -117,7 +118,13 @@ function Plan({ plan }: { plan: ImportedBeads }) {
               <span className="visually-hidden">{isNew ? "New:" : "Changed:"}</span>
               <span className={styles.title}>{title}</span>
               <ShortId id={id} isWhole />
-              {!isNew && <span className={styles.fields}>{fields.join(", ")}</span>}
+              {!isNew && (
+                <ul className={styles.fields}>
+                  {fields.map((field) => (
+                    <li key={field.name}>{fieldText(field)}</li>
+                  ))}
+                </ul>
+              )}
             </li>
           ))}
         </ul>

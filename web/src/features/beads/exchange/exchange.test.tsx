@@ -17,7 +17,15 @@ const PLAN: ImportedBeads = {
   unchanged: 3,
   changes: [
     { id: "app-1", title: "First", isNew: true, fields: [] },
-    { id: "app-2", title: "Second", isNew: false, fields: ["title", "labels"] },
+    {
+      id: "app-2",
+      title: "Second",
+      isNew: false,
+      fields: [
+        { name: "labels", before: null, after: '["ui"]' },
+        { name: "title", before: "Two", after: "Second" },
+      ],
+    },
   ],
 };
 const PROJECTS = { items: [{ id: "p1", name: "app" }], pagination: { hasMore: false } };
@@ -64,7 +72,9 @@ describe("the exchange of beads", () => {
     await screen.findByText("1 new, 1 changed, 3 as they are");
     expect(screen.getAllByRole("listitem").map((line) => line.textContent)).toEqual([
       "+New:Firstapp-1",
-      "~Changed:Secondapp-2title, labels",
+      '~Changed:Secondapp-2labels: ["ui"]title: Two → Second',
+      'labels: ["ui"]',
+      "title: Two → Second",
     ]);
     screen.getByText("godel import beads 'it'\\''s.jsonl'");
     expect(calls.some(({ path }) => path.includes("dryRun=false"))).toBe(false);
