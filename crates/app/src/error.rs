@@ -27,7 +27,7 @@ pub enum Error {
     #[error("a key with scopes cannot log in, make keys or change accounts")]
     NarrowKey,
     /// The token is that of an agent that has ended.
-    #[error("the agent of this token has ended")]
+    #[error("the agent of this token has ended, stands still or goes on with another token")]
     AgentEnded,
     /// Name or password are wrong.
     #[error("name or password are wrong")]

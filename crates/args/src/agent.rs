@@ -295,7 +295,7 @@ pub struct Spawn {
     pub name: Option<String>,
     #[command(flatten)]
     pub kind: Kind,
-    /// Where it works [default: worktree]
+    /// Where it works [default: what godel.toml says, else worktree]
     #[arg(long, value_name = "WHERE", value_parser = ["worktree", "gvisor"])]
     pub runtime: Option<String>,
     #[command(flatten)]

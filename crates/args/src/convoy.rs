@@ -168,7 +168,7 @@ pub struct StartConvoy {
     pub budget: Option<i64>,
     #[command(flatten)]
     pub kind: Kind,
-    /// Where they work [default: worktree]
+    /// Where they work [default: what godel.toml says, else worktree]
     #[arg(long, value_name = "WHERE", value_parser = ["worktree", "gvisor"])]
     pub runtime: Option<String>,
     #[command(flatten)]

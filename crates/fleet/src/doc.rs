@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use godel_agents::tree::NodeNumber;
 use godel_agents::{Harness, Todo, TodoState};
 use godel_decide::agent::Attempt;
-use godel_model::{AgentId, Life, LifeMove, ProjectId, Purpose, TaskId, TenantId, UserId};
+use godel_model::{AgentId, Life, LifeMove, ProjectId, Short, TaskId, UserId};
 use godel_runtime::{Profile, SnapshotId};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -137,9 +137,9 @@ pub struct Agent {
     /// Whether it was paused together with everybody else.
     #[serde(default)]
     pub stopped: bool,
-    /// What was left in its scarcest budget when it was paused because that was too little; with more it goes on.
+    /// The budget because of which it stands still; when there is more in it, it goes on.
     #[serde(default)]
-    pub broke: Option<i64>,
+    pub broke: Option<Short>,
     /// Whether it stands still because its team has become smaller.
     #[serde(default)]
     pub benched: bool,
@@ -203,13 +203,6 @@ impl Agent {
         self.debugging = false;
         self.summary = None;
         (self.began_at, self.broke) = (None, None);
-    }
-
-    /// Returns on whose behalf and for what it asks models.
-    pub fn purpose(&self, tenant: TenantId) -> Purpose {
-        let (project, agent) = (Some(self.project), Some(self.id.to_string()));
-        let (bead, convoy) = (Some(self.bead.clone()), self.convoy.clone());
-        Purpose { tenant, user: self.user, project, agent, bead, convoy, token: None }
     }
 
     /// Returns when its time is up.

@@ -323,7 +323,8 @@ async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) 
         )
         .at("model"));
     }
-    let runtime = new.runtime.clone().unwrap_or_else(|| "worktree".to_owned());
+    let runtime = new.runtime.clone().or(wanted.runtime);
+    let runtime = runtime.unwrap_or_else(|| "worktree".to_owned());
     fleet.runtime(&runtime).map_err(|error| error.at("runtime"))?;
     let sandbox = new.sandbox.clone().or(role.sandbox.clone());
     let sandbox = sandbox.map(|text| text.parse::<Profile>()).transpose()?.unwrap_or_default();

@@ -1,10 +1,13 @@
 //! What a request makes a provider do beyond what is in it: read what lies elsewhere, look things up, and
 //! remember for longer than usual. It is noticed while the request is looked through anyway.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::scan::value_length;
+
 /// The longest name that means something here; with escapes it may be longer.
-const NAME_MAX_BYTES: usize = 21;
+const NAME_MAX_BYTES: usize = 23;
 const ESCAPED_NAME_MAX_BYTES: usize = 6 * NAME_MAX_BYTES;
 
 /// What a request makes a provider do beyond what is in it.
@@ -23,28 +26,72 @@ pub struct Beyond {
     pub account_state: bool,
 }
 
-impl Beyond {
+/// Looks at the texts of a request, one after the other.
+pub(crate) struct Watch<'b> {
+    body: &'b [u8],
+    pub(crate) found: Beyond,
+    /// Where the last object began that is told and nobody acts upon, and where it ends once that is known.
+    told: Option<(usize, Option<usize>)>,
+}
+
+impl<'b> Watch<'b> {
+    pub(crate) fn new(body: &'b [u8]) -> Self {
+        Self { body, found: Beyond::default(), told: None }
+    }
+
     /// Looks at a text of the request, which may be the name of a member.
-    pub(crate) fn look(&mut self, body: &[u8], text: Range<usize>) {
-        let (inner, rest) = (&body[text.start + 1..text.end - 1], &body[text.end..]);
+    pub(crate) fn look(&mut self, text: Range<usize>) {
+        let inner = &self.body[text.start + 1..text.end - 1];
         if inner.len() > ESCAPED_NAME_MAX_BYTES {
             return;
         }
-        if !inner.contains(&b'\\') {
-            self.look_at_name(inner, rest);
-        } else if value_of(rest).is_some()
-            // Who writes a name in signs that nobody needs does not get away with less.
-            && let Ok(name) = serde_json::from_slice::<String>(&body[text])
-        {
-            self.look_at_name(name.as_bytes(), rest);
+        let Some(value) = value_of(&self.body[text.end..]) else { return };
+        // Who writes a name in signs that nobody needs does not get away with less.
+        let name = plain(inner);
+        if name.len() <= NAME_MAX_BYTES {
+            self.look_at_member(&name, value);
         }
     }
 
-    fn look_at_name(&mut self, name: &[u8], rest: &[u8]) {
-        if name.len() > NAME_MAX_BYTES {
+    fn look_at_member(&mut self, name: &[u8], value: &'b [u8]) {
+        let is_object = value.starts_with(b"{");
+        // What a tool was called with and what it said, and how it may be called.
+        if is_object
+            && matches!(
+                name,
+                b"input"
+                    | b"args"
+                    | b"response"
+                    | b"parameters"
+                    | b"input_schema"
+                    | b"parametersJsonSchema"
+            )
+        {
+            self.told = Some((self.body.len() - value.len(), None));
             return;
         }
-        let text = || value_of(rest).and_then(|value| value.strip_prefix(b"\""));
+        let mut found = self.found;
+        found.take(name, value);
+        // Few requests come so far, and each of them once.
+        if found != self.found && !self.is_told(self.body.len() - value.len()) {
+            self.found = found;
+        }
+    }
+
+    /// Tells whether a place is inside of what is only told.
+    fn is_told(&mut self, at: usize) -> bool {
+        let Some((start, end)) = self.told else { return false };
+        let end = end.or_else(|| value_length(&self.body[start..]).map(|length| start + length));
+        self.told = Some((start, end));
+        end.is_some_and(|end| at < end)
+    }
+}
+
+impl Beyond {
+    fn take(&mut self, name: &[u8], value: &[u8]) {
+        let is_object = value.starts_with(b"{");
+        let text = value.strip_prefix(b"\"");
+        let begins = |with: &[u8]| text.is_some_and(|text| plain(text).starts_with(with));
         match name {
             b"file_id"
             | b"file_url"
@@ -52,31 +99,36 @@ impl Beyond {
             | b"file_uri"
             | b"cachedContent"
             | b"cached_content"
-            | b"previous_response_id" => self.reads |= text().is_some(),
-            b"url" | b"image_url" => {
-                self.reads |= text().is_some_and(|url| url.starts_with(b"http"));
-            }
-            b"ttl" => self.for_an_hour |= text().is_some_and(|ttl| ttl.starts_with(b"1h\"")),
-            b"encrypted_content" => self.account_state |= text().is_some(),
+            | b"previous_response_id" => self.reads |= text.is_some(),
+            b"prompt" => self.reads |= is_object,
+            b"url" | b"image_url" => self.reads |= begins(b"http"),
+            b"ttl" => self.for_an_hour |= begins(b"1h\""),
+            b"encrypted_content" => self.account_state |= text.is_some(),
             b"signature" | b"thoughtSignature" | b"thought_signature" => {
-                self.state |= text().is_some();
+                self.state |= text.is_some();
             }
             b"type" => {
-                if text().is_some_and(is_own_tool) {
+                if text.is_some_and(|kind| is_own_tool(&plain(kind))) {
                     (self.reads, self.tools) = (true, true);
                 }
-                self.state |= text().is_some_and(|kind| kind.starts_with(b"redacted_thinking\""));
+                self.state |= begins(b"redacted_thinking\"");
             }
             b"web_search_options"
             | b"googleSearch"
             | b"google_search"
             | b"googleSearchRetrieval"
+            | b"google_search_retrieval"
+            | b"enterpriseWebSearch"
+            | b"enterprise_web_search"
             | b"urlContext"
             | b"url_context"
             | b"googleMaps"
+            | b"google_maps"
+            | b"fileSearch"
+            | b"file_search"
             | b"codeExecution"
             | b"code_execution"
-                if value_of(rest).is_some_and(|value| value.starts_with(b"{")) =>
+                if is_object =>
             {
                 (self.reads, self.tools) = (true, true);
             }
@@ -90,16 +142,48 @@ fn value_of(rest: &[u8]) -> Option<&[u8]> {
     rest.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start)
 }
 
+/// Returns the beginning of a text, up to its end and what follows or as far as a word may go, without escapes.
+fn plain(text: &[u8]) -> Cow<'_, [u8]> {
+    let near = &text[..text.len().min(ESCAPED_NAME_MAX_BYTES)];
+    if near.iter().find(|byte| matches!(byte, b'"' | b'\\')) != Some(&b'\\') {
+        return Cow::Borrowed(text);
+    }
+    let (mut found, mut rest) = (Vec::with_capacity(near.len()), near);
+    while let Some((&byte, after)) = rest.split_first() {
+        (rest, _) = (after, found.push(byte));
+        if byte == b'"' {
+            break;
+        }
+        if byte == b'\\' {
+            found.pop();
+            let Some((&sign, after)) = rest.split_first() else { break };
+            rest = after;
+            let code = rest.get(..4).filter(|_| sign == b'u');
+            let code = code.and_then(|code| str::from_utf8(code).ok());
+            match code.map(|code| u8::from_str_radix(code, 16)) {
+                Some(Ok(plain)) => found.push(plain),
+                // What is no plain sign is in no word that means something.
+                Some(Err(_)) => found.push(b'?'),
+                None => found.push(sign),
+            }
+            rest = rest.get(if sign == b'u' { 4 } else { 0 }..).unwrap_or_default();
+        }
+    }
+    Cow::Owned(found)
+}
+
 /// Tells whether a type is that of a tool that the provider itself uses.
 fn is_own_tool(kind: &[u8]) -> bool {
-    const KINDS: [&[u8]; 8] = [
+    const KINDS: [&[u8]; 10] = [
         b"web_search",
         b"web_fetch",
         b"file_search",
         b"code_execution",
         b"code_interpreter",
         b"image_generation",
-        b"tool_search_tool",
+        b"tool_search_tool_regex",
+        b"tool_search_tool_bm25",
+        b"mcp_toolset",
         b"mcp",
     ];
     let mut kinds = KINDS.iter().filter_map(|own| kind.strip_prefix(*own));
@@ -130,7 +214,10 @@ mod tests {
             r#"{"contents":[{"parts":[{"file_data":{"file_uri":"gs://a/b"}}]}]}"#,
             r#"{"cachedContent":"cachedContents/1","contents":[]}"#,
             r#"{"previous_response_id":"resp_1"}"#,
+            r#"{"prompt":{"id":"pmpt_1"},"input":[]}"#,
             r#"{"a":[{"file\u005fid":"file-1"}]}"#,
+            r#"{"messages":[{"content":[{"type":"image","source":{"type":"url","url":"\u0068ttps://a"}}]}]}"#,
+            r#"{"messages":[{"content":[{"type":"tool_use","input":{"a":1}},{"source":{"url":"https://a"}}]}]}"#,
             r#"{"a":[{"\u0066\u0069\u006c\u0065\u005f\u0069\u0064":"file-1"}]}"#,
         ] {
             assert_eq!(of(body), (true, false, false), "{body}");
@@ -148,6 +235,9 @@ mod tests {
             r#"{"web_search_options":{}}"#,
             r#"{"tools":[{"googleSearch":{}}]}"#,
             r#"{"tools":[{"google_search" : {}}]}"#,
+            r#"{"tools":[{"fileSearch":{"fileSearchStoreNames":["a"]}}]}"#,
+            r#"{"tools":[{"type":"web\u005fsearch_20250305"}]}"#,
+            r#"{"tools":[{"type":"tool_search_tool_regex_20251119"}]}"#,
         ] {
             assert_eq!(of(body), (true, true, false), "{body}");
         }
@@ -188,6 +278,11 @@ mod tests {
             r#"{"messages":[{"content":["file_id","url","cachedContent"]}]}"#,
             r#"{"messages":[{"content":[{"cache_control":{"type":"ephemeral","ttl":"5m"}}]}]}"#,
             r#"{"previous_response_id":null}"#,
+            r#"{"messages":[{"content":[{"type":"tool_use","name":"fetch","input":{"url":"https://a",
+                "file_id":"x","n":{"type":"mcp"}}},{"type":"text","text":"x"}]}]}"#,
+            r#"{"contents":[{"parts":[{"functionCall":{"name":"f","args":{"url":"http://a"}}},
+                {"functionResponse":{"name":"f","response":{"fileUri":"gs://a"}}}]}]}"#,
+            r#"{"tools":[{"input_schema":{"examples":[{"url":"https://a"}]}}]}"#,
         ] {
             assert_eq!(of(body), (false, false, false), "{body}");
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::beyond::Beyond;
+use crate::beyond::{Beyond, Watch};
 use crate::scan::{Member, NotJson, members_and_texts};
 use crate::{Dialect, Tier};
 
@@ -83,9 +83,9 @@ impl Peek {
     /// # Errors
     /// If it is no JSON object, or what is looked for is there twice or of the wrong kind.
     pub fn of(dialect: Dialect, body: &[u8]) -> Result<Self, BadRequest> {
-        let mut beyond = Beyond::default();
-        let members = members_and_texts(body, &mut |text| beyond.look(body, text))?;
-        let mut peek = Self { beyond, ..Self::default() };
+        let mut watch = Watch::new(body);
+        let members = members_and_texts(body, &mut |text| watch.look(text))?;
+        let mut peek = Self { beyond: watch.found, ..Self::default() };
         let mut seen: Vec<&'static str> = Vec::new();
         for (place, member) in members.iter().enumerate() {
             let Some(known) = known(dialect, &member.name) else { continue };

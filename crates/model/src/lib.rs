@@ -63,7 +63,7 @@ pub use report::{Invalid, Kind, Report};
 pub use spend::{
     Allowance, AllowanceChange, Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome,
     PaidBy, Period, Purpose, QUARTER_MICROS, QUARTERS_PER_DAY, Quota, QuotaWindow, Reserved, Saved,
-    SpendKind, Tier, Usage, UsageKey, UsageSum,
+    Short, SpendKind, Tier, Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
 pub use survey::{History, HotFile, Language, Part, PartKind, Survey, Tests};

@@ -16,6 +16,7 @@ use tracing::field::Empty;
 use crate::answer::is_stream;
 use crate::ask::{Asked, MaybePlace, refused};
 use crate::board::Refusal;
+use crate::broke::NoMoney;
 use crate::capture::Capture;
 use crate::failure::{FAILURE_MAX_BYTES, Failed, FailedKind};
 use crate::hedge::{Beaten, Told};
@@ -51,6 +52,7 @@ impl Asked<'_> {
             match hedged.tried {
                 Tried::Answered(response) => return Ok(response),
                 Tried::Failed(failed, ended, kept) => {
+                    self.tell_if_shut(&failed, &routes);
                     (closing, place) = (ended, kept.or(place));
                     last = Some(failed);
                 }
@@ -87,6 +89,7 @@ impl Asked<'_> {
                     return Ok(response);
                 }
                 Tried::Failed(failed, ended, kept) => {
+                    self.tell_if_shut(&failed, &routes);
                     (closing, place) = (ended, kept);
                     last = Some(failed);
                 }
@@ -155,9 +158,11 @@ impl Asked<'_> {
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
         let begun = opened.map_err(|refusal| {
             self.board.health.untried(route.at());
+            let short = refusal.short(now);
             let refusal = refused(refusal, now);
             if let (Trouble::Budget, Some(agent)) = (refusal.trouble, &self.who.purpose.agent) {
-                self.board.broke.note(agent, &refusal.message);
+                let why = refusal.message.clone();
+                self.board.broke.note(agent, NoMoney { why, short });
             }
             refusal
         })?;

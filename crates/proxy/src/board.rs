@@ -17,7 +17,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::ask::Asked;
-use crate::broke::Broke;
+use crate::broke::{Broke, NoMoney};
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::health::{Health, ProviderHealth};
@@ -182,8 +182,8 @@ impl Switchboard {
         crate::route::knows(&self.board.config(), name)
     }
 
-    /// Returns why an agent was last refused because of a budget, since this was last asked.
-    pub fn take_budget_refusal(&self, agent: &str) -> Option<String> {
+    /// Returns how an agent was last refused because of a budget, since this was last asked.
+    pub fn take_budget_refusal(&self, agent: &str) -> Option<NoMoney> {
         self.board.broke.take(agent)
     }
 

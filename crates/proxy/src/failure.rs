@@ -148,8 +148,10 @@ impl Asked<'_> {
         };
         if matches!(failed.kind, FailedKind::Request | FailedKind::Absent) {
             self.board.health.answered(route.at());
-        } else if failed.status != 403 {
+        } else if failed.status == 403 {
             // What is forbidden is often one model only; the key is good for others.
+            self.board.health.untried(route.at());
+        } else {
             let failure = Failure { why: failed.why.clone(), rest };
             if self.board.health.failed(route.at(), &failure, now) {
                 self.board.tell_down(self.who.purpose.tenant, &route.provider, &failed.why);
@@ -182,9 +184,6 @@ impl Asked<'_> {
             return Err(Refusal::new(Trouble::Overloaded(seconds), why));
         };
         let Failed { kind, status, provider, .. } = &*failed;
-        if matches!(kind, FailedKind::Key | FailedKind::Credit) {
-            self.tell_shut(&failed, routes);
-        }
         if *kind == FailedKind::Key {
             let why = format!(
                 "the provider {provider} does not take this server's key; an admin sets another with \
@@ -213,11 +212,14 @@ impl Asked<'_> {
         Err(Refusal::new(trouble, message))
     }
 
-    /// Tells once that a provider takes none of our keys any more.
-    fn tell_shut(&self, failed: &Failed, routes: &[Arc<Route>]) {
+    /// Tells once that a provider takes none of our keys any more, whoever else answers.
+    pub(crate) fn tell_if_shut(&self, failed: &Failed, routes: &[Arc<Route>]) {
+        if !matches!(failed.kind, FailedKind::Key | FailedKind::Credit) {
+            return;
+        }
         let now = self.board.clock.now();
         let mut own = routes.iter().filter(|route| *route.provider == *failed.provider);
-        let shut = |route: &&Arc<Route>| self.board.health.opens_in(route.at(), now).is_some();
+        let shut = |route: &&Arc<Route>| self.board.health.is_shut(route.at(), now);
         // Of several keys the first stands for all.
         if let Some(first) = own.clone().next()
             && own.all(|route| shut(&route))

@@ -171,6 +171,13 @@ impl Health {
         }
     }
 
+    /// Tells whether it is left alone because it failed.
+    pub(crate) fn is_shut(&self, at: At<'_>, now: Timestamp) -> bool {
+        let is_open =
+            |rest: &Breaker| rest.state(now) == BreakerState::Open && !rest.is_resting(now);
+        of(&mut self.lock(), at).is_some_and(|stand| is_open(&stand.breaker))
+    }
+
     /// Notes that it answered, if only to refuse.
     pub(crate) fn answered(&self, at: At<'_>) {
         if let Some(stand) = of(&mut self.lock(), at) {
@@ -190,7 +197,11 @@ impl Health {
                 stand.breaker.shut(now, i64::try_from(seconds).unwrap_or(i64::MAX));
             }
             Some(Rest::All(seconds)) => stand.breaker.rest(now, seconds),
-            Some(Rest::Model(seconds)) => stand.rest_model(at.model, now, seconds),
+            Some(Rest::Model(seconds)) => {
+                // If this was the one trial after a pause, another model may make the next.
+                stand.breaker.untried();
+                stand.rest_model(at.model, now, seconds);
+            }
         }
         false
     }
@@ -342,6 +353,16 @@ mod tests {
         health.worked(OTHER_KEY);
         let all = health.all(at(1));
         assert_eq!((all.len(), all[0].state, all[0].worked, all[0].failed), (1, "up", 1, 5));
+    }
+
+    #[test]
+    fn a_trial_that_meets_a_limit_of_its_model_leaves_the_next_to_another_model() {
+        let (health, failed) = (Health::default(), failure(None));
+        (0..5).for_each(|_| drop(health.failed(A, &failed, at(0))));
+        assert!(health.is_shut(A, at(4)) && health.admits(A, at(6)));
+        assert!(!health.failed(A, &failure(Some(Rest::Model(7))), at(6)));
+        assert!(!health.admits(A, at(7)) && health.admits(OTHER_MODEL, at(7)));
+        assert!(!health.is_shut(OTHER_MODEL, at(7)));
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod upstream;
 mod who;
 
 pub use board::{Refusal, Switchboard};
+pub use broke::NoMoney;
 pub use config::{BadConfig, CaptureConfig, CaptureRule, Config, Rates};
 pub use health::ProviderHealth;
 pub use keys::{Key, Keys, provider_of};

@@ -15,7 +15,7 @@ impl Least {
     /// Returns those for whom more is left than at some time since they were stopped.
     pub(crate) fn richer<'a>(&mut self, broke: &'a [(Agent, i64)]) -> Vec<&'a Agent> {
         let richer = |(agent, left): &&(Agent, i64)| {
-            agent.broke.is_some_and(|at| self.has_more(agent.id, (agent.run, at), *left))
+            agent.broke.is_some_and(|at| self.has_more(agent.id, (agent.run, at.left), *left))
         };
         broke.iter().filter(richer).map(|(agent, _)| agent).collect()
     }

@@ -1,8 +1,8 @@
 //! The purse: agents that stood still because their budget was spent go on when there is more in it.
 //!
 //! # Invariants
-//! - An agent goes on only if more is left for it than when it was stopped, or than at any time since: what is
-//!   refused once is not asked again for nothing.
+//! - An agent goes on only if more is left in the budget that refused it than when it did, or than at any time
+//!   since: what is refused once is not asked again for nothing.
 //! - Each agent goes on once, whichever server sees it first.
 //! - Looking costs nothing while nobody stands still, and no longer with the years.
 
@@ -40,22 +40,35 @@ async fn look(fleet: &Fleet, least: &mut Least) -> Result<()> {
         Ok::<_, Error>(tx.papers(kind).tenants(Life::Paused.as_str())?)
     };
     let tenants: Vec<TenantId> = fleet.app().store.read(Scope::System, paused).await?;
-    let mut seen = Vec::new();
+    let (mut seen, mut unseen) = (Vec::new(), false);
     for tenant in tenants {
-        let broke = broke(fleet, tenant).await?;
-        seen.extend(broke.iter().map(|(agent, _)| agent.id));
-        let mut richer = least.richer(&broke).into_iter().peekable();
-        // While everything stands still nobody goes on; it is looked again.
-        if richer.peek().is_none() || stop::refuse_if_stopped(fleet, tenant).await.is_err() {
-            continue;
-        }
-        let call = fleet.as_fleet(tenant);
-        for agent in richer {
-            go_on(fleet, &call, agent).await;
+        match broke(fleet, tenant).await {
+            Ok(broke) => {
+                seen.extend(broke.iter().map(|(agent, _)| agent.id));
+                let_go_on(fleet, tenant, &least.richer(&broke)).await;
+            }
+            // What goes wrong in one company does not stop the agents of the others.
+            Err(error) => {
+                tracing::warn!(%tenant, %error, "nobody can see whether its agents have money again");
+                unseen = true;
+            }
         }
     }
-    least.keep(&seen);
+    if !unseen {
+        least.keep(&seen);
+    }
     Ok(())
+}
+
+/// Lets some agents of a tenant go on, unless everything stands still there; it is looked again.
+async fn let_go_on(fleet: &Fleet, tenant: TenantId, richer: &[&Agent]) {
+    if richer.is_empty() || stop::refuse_if_stopped(fleet, tenant).await.is_err() {
+        return;
+    }
+    let call = fleet.as_fleet(tenant);
+    for agent in richer {
+        go_on(fleet, &call, agent).await;
+    }
 }
 
 /// Finds the agents of a tenant whose budget was spent, and what is left for each now.
@@ -69,7 +82,7 @@ async fn broke(fleet: &Fleet, tenant: TenantId) -> Result<Vec<(Agent, i64)>> {
         }
         let budgets = tx.budgets().list(tenant)?;
         let with_left = |agent: Agent| {
-            let left = agent.purpose(tenant).left(&budgets, now).unwrap_or(i64::MAX);
+            let left = agent.broke.map_or(i64::MAX, |short| short.left_now(&budgets, now));
             (agent, left)
         };
         Ok(broke.into_iter().map(with_left).collect())

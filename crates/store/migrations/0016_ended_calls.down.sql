@@ -1,3 +1,4 @@
+--postgres:LOCK TABLE model_ended IN ACCESS EXCLUSIVE MODE;
 CREATE TABLE model_call (
     tenant UUID NOT NULL,
     id UUID NOT NULL,

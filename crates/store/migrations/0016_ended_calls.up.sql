@@ -1,3 +1,5 @@
+-- What a server of the version before writes meanwhile waits, and is refused: it would be in neither table.
+--postgres:LOCK TABLE model_call IN ACCESS EXCLUSIVE MODE;
 -- An attempt that has ended is one text: it is written once, read as a whole, and what reports ask for is in
 -- their sums. A row of 38 columns cost a fifth of all the work of a request to a model.
 CREATE TABLE model_ended (

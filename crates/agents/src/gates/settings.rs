@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use godel_model::{Invalid, code};
+use godel_model::{Invalid, RUNTIMES, code};
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -107,13 +107,15 @@ pub struct Agents {
     pub stuck_after: Duration,
     /// How many worktrees are kept ready, so that an agent begins at once.
     pub ready: u32,
+    /// Where they work.
+    pub runtime: Option<String>,
 }
 
 impl Default for Agents {
     fn default() -> Self {
         let stronger = Vec::new();
         let (stuck_after, ready) = (STUCK_AFTER, READY);
-        Self { max: None, harness: None, model: None, stronger, stuck_after, ready }
+        Self { max: None, harness: None, model: None, stronger, stuck_after, ready, runtime: None }
     }
 }
 
@@ -146,7 +148,8 @@ impl Gates {
         }
         gates.sort_by_key(|(at, _)| *at);
         let Project { review, reviewer, target, auto_commit, preview } = file.project;
-        let AgentsSection { max, harness, model, stronger, stuck_after, ready } = file.agents;
+        let AgentsSection { max, harness, model, stronger, stuck_after, ready, runtime } =
+            file.agents;
         Ok(Self {
             gates: gates.into_iter().map(|(_, gate)| gate).collect(),
             review,
@@ -162,6 +165,7 @@ impl Gates {
                 stronger: stronger.0.into_iter().map(|model| model.0).collect(),
                 stuck_after: stuck_after.map_or(STUCK_AFTER, |span| span.0),
                 ready: ready.map_or(READY, |ready| ready.0),
+                runtime: runtime.map(|runtime| runtime.0),
             },
         })
     }
@@ -205,6 +209,7 @@ struct AgentsSection {
     #[serde(alias = "stuck_after")]
     stuck_after: Option<Span>,
     ready: Option<Ready>,
+    runtime: Option<Runtime>,
 }
 
 /// A gate as it is written.
@@ -317,6 +322,19 @@ impl TryFrom<i64> for Ready {
     fn try_from(number: i64) -> Result<Self, String> {
         let known = u32::try_from(number).ok().filter(|ready| *ready <= READY_MAX);
         known.map(Self).ok_or_else(|| format!("from 0 to {READY_MAX} worktrees can be kept ready"))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Runtime(String);
+
+impl TryFrom<String> for Runtime {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let why = || format!("agents work in one of: {}", RUNTIMES.join(", "));
+        if RUNTIMES.contains(&text.as_str()) { Ok(Self(text)) } else { Err(why()) }
     }
 }
 

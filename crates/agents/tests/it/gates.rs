@@ -26,7 +26,7 @@ fn a_file_is_read_in_its_order_with_defaults() {
          [gates.audit]\nrun = '''\nset -e\ncargo deny\n'''\n\n\
          [project]\nreview = 'auto'\ntarget = 'release/1.0'\nauto_commit = true\n\n\
          [agents]\nmax = 6\nharness = 'claude'\nmodel = 'small'\nstronger = ['large']\n\
-         stuck-after = '90s'\n",
+         stuck-after = '90s'\nruntime = 'gvisor'\n",
     )
     .unwrap();
     let names: Vec<&str> = read.gates.iter().map(|gate| gate.name.as_str()).collect();
@@ -39,6 +39,7 @@ fn a_file_is_read_in_its_order_with_defaults() {
     assert_eq!((read.agents.max, read.agents.harness), (Some(6), Some(Harness::Claude)));
     assert_eq!((read.agents.model.as_deref(), read.agents.stronger.len()), (Some("small"), 1));
     assert_eq!(read.agents.stuck_after, Duration::from_secs(90));
+    assert_eq!(read.agents.runtime.as_deref(), Some("gvisor"));
     let nothing = Gates::read("").unwrap();
     assert_eq!(nothing, Gates::default());
     assert_eq!((nothing.review, nothing.auto_commit), (Review::Person, false));
@@ -107,6 +108,10 @@ fn what_is_wrong_is_named_with_line_and_column() {
         ("[project]\nauto-commit = 1\n", "line 2, column 15: invalid type"),
         ("[agents]\nmax = 0\n", "line 2, column 7: from 1 to"),
         ("[agents]\nharness = 'emacs'\n", "line 2, column 11: unknown variant `emacs`"),
+        (
+            "[agents]\nruntime = 'moon'\n",
+            "line 2, column 11: agents work in one of: worktree, gvisor",
+        ),
         ("[agents]\nstronger = ['']\n", "line 2, column 12: a model is named"),
         ("[landing]\nhow = 'push'\n", "line 2, column 7: unknown variant `push`"),
         ("[landing]\nbatch = 0\n", "line 2, column 9: from 1 to"),

@@ -18,6 +18,8 @@ const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
 const CHANGES_MAX: usize = 500;
 /// How much of a value is told.
 const TOLD_MAX_CHARS: usize = 200;
+/// How many fields of a changed bead are told.
+const FIELDS_MAX: usize = 50;
 
 /// What an import did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -84,16 +86,19 @@ fn differing(before: &str, after: &str) -> Vec<ImportedField> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let differs = |name: &&String| before.get(name.as_str()) != after.get(name.as_str());
     let field = |name: &String| ImportedField {
-        name: name.clone(),
+        name: cut(name.clone()),
         before: before.get(name).map(told),
         after: after.get(name).map(told),
     };
-    names.into_iter().filter(differs).map(field).collect()
+    names.into_iter().filter(differs).take(FIELDS_MAX).map(field).collect()
 }
 
 /// Writes a value for people.
 fn told(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    cut(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn cut(text: String) -> String {
     match text.char_indices().nth(TOLD_MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

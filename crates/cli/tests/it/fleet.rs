@@ -382,6 +382,30 @@ async fn an_agent_whose_budget_is_spent_stands_still_and_goes_on_when_it_is_rais
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_budget_that_is_raised_before_a_turn_ends_lets_its_agent_go_on_too() {
+    let yard = Yard::open(PERSON).await;
+    let ask = r#"{"model":"claude-opus-4-8","max_tokens":100,"messages":[{"role":"user","content":"hi"}]}"#;
+    // It is told no, and takes its time to end over it.
+    let script = format!(
+        "curl -sS -o said.json -w '%{{http_code}}' $OPENAI_BASE_URL/chat/completions \
+         -H \"authorization: Bearer $OPENAI_API_KEY\" -H 'content-type: application/json' -d '{ask}' > code.txt; \
+         if grep -q 200 code.txt; then rm -f said.json code.txt refused; echo paid > paid.txt; git add -A; \
+         git commit -qm paid; godel self done 'it was paid'; exit 0; fi; touch refused; sleep 4; exit 1"
+    );
+    let how = ["agent", "spawn", "ask", "--harness", "command", "--budget", "0.000001", "--json"];
+    let spawned = yard.run(&[&how[..], &["--", "sh", "-c", &script]].concat()).expect(0).json();
+    let name = spawned["label"].as_str().unwrap().to_owned();
+    yard.wait(&name, |agent| {
+        let tree = agent["worktree"].as_str().map(PathBuf::from);
+        tree.is_some_and(|tree| tree.join("refused").exists())
+    });
+    yard.run(&["budget", "set", &format!("agent:{name}"), "5"]).expect(0);
+    let agent = yard.until(&name, "completed");
+    let steps = agent["history"].as_array().unwrap();
+    assert_eq!(steps.iter().filter(|step| step["state"] == "paused").count(), 1, "{agent:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_whose_time_is_up_ends_once_and_a_person_is_told() {
     let yard = Yard::open(PERSON).await;
     let spawn = ["agent", "spawn", "[[shell echo half > half.txt; sleep 600]]", "--timeout", "3s"];
@@ -428,4 +452,19 @@ async fn a_developer_leads_its_own_agents_and_nobody_elses() {
     yard.run(&["agent", "kill", &name]).expect(0);
     other.run(&["agent", "delete", &name]).refused(5, &["ask an admin"]);
     yard.run(&["agent", "delete", &name]).expect(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_agents_work_is_what_the_project_says_unless_somebody_says_it() {
+    let yard = Yard::open(&format!("{PERSON}runtime = \"gvisor\"\n")).await;
+    let spawn = ["agent", "spawn", "[[work a.txt one]]", "--json"];
+    let asked = yard.run(&spawn);
+    // Without gVisor on this machine nobody falls back to weaker walls.
+    if asked.code == 0 {
+        assert_eq!(asked.json()["runtime"], "gvisor");
+    } else {
+        assert!(asked.stderr.contains("gvisor"), "{asked:?}");
+    }
+    let other = yard.json(&["agent", "spawn", "[[work b.txt two]]", "--runtime", "worktree"]);
+    assert_eq!(other["runtime"], "worktree");
 }

@@ -7,6 +7,7 @@ use godel_agents::{Outcome, SessionEvent, Todo, watch};
 use godel_app::Call;
 use godel_decide::agent::{Ended, Limits, Seen, Watch};
 use godel_model::{LifeMove, Report as _};
+use godel_proxy::NoMoney;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
@@ -42,7 +43,7 @@ pub(super) enum Talked {
     /// Another server has the agent now.
     Lost,
     /// What may be spent is spent.
-    Spent(String),
+    Spent(NoMoney),
     /// Its time is up.
     Late,
     /// It did not work.

@@ -325,7 +325,7 @@ impl Run {
                 Talked::Stopped => return Ok(End::Stopped),
                 Talked::Shutdown => return Ok(End::Shutdown),
                 Talked::Lost => return Ok(End::Lost),
-                Talked::Spent(why) => return self.out_of_money(&why).await,
+                Talked::Spent(refused) => return self.out_of_money(refused).await,
                 Talked::Late => return self.out_of_time(&agent).await,
                 Talked::Trouble { why, ended } => (why, ended),
             };

@@ -1,6 +1,7 @@
 //! What happens to a run whose agent may spend no more.
 
 use godel_model::LifeMove;
+use godel_proxy::NoMoney;
 use godel_store::Tx;
 
 use super::{End, Run};
@@ -10,10 +11,11 @@ use crate::{Result, inbox};
 
 impl Run {
     /// Lets the agent stand still until there is more in its budget; its work stays.
-    pub(super) async fn out_of_money(&self, why: &str) -> Result<End> {
-        let (fleet, why, now) = (self.fleet.clone(), why.to_owned(), self.fleet.app().clock.now());
+    pub(super) async fn out_of_money(&self, refused: NoMoney) -> Result<End> {
+        let NoMoney { why, short } = refused;
+        let (fleet, now) = (self.fleet.clone(), self.fleet.app().clock.now());
         let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
-            let (tenant, label) = (tx.tenant()?, &agent.label);
+            let label = &agent.label;
             // People know names, and budgets ids.
             let project =
                 tx.projects().by_id(agent.project)?.map(|project| project.name.to_string());
@@ -24,9 +26,8 @@ impl Run {
                  the budget is raised or begins anew; to have it try now: godel agent resume {label}"
             );
             agent.step(LifeMove::Pause, &format!("its budget is spent: {why}"), now)?;
-            let left = agent.purpose(tenant).left(&tx.budgets().list(tenant)?, now);
-            // One that is gone already leaves as much as there can be; who has none of ours waits for a person.
-            agent.broke = left;
+            // It may have been raised since then: what counts is what was left when the request was refused.
+            agent.broke = short;
             inbox::raise(&fleet, tx, agent, NoticeKind::Budget, (&text, &[])).map(drop)
         };
         self.change_in("agent:state", work).await?;

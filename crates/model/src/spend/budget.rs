@@ -207,6 +207,23 @@ pub enum Reserved {
     Exhausted,
 }
 
+/// A budget that was too small for a request, and what was left in it then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Short {
+    /// The budget.
+    pub budget: BudgetId,
+    /// What was left; less than nothing if too much was spent.
+    pub left: i64,
+}
+
+impl Short {
+    /// Returns what is left in it now: as much as there can be if it limits nothing any more.
+    pub fn left_now(&self, budgets: &[Budget], now: Timestamp) -> i64 {
+        let budget = budgets.iter().find(|budget| budget.id == self.budget);
+        budget.and_then(|budget| budget.left(now)).unwrap_or(i64::MAX)
+    }
+}
+
 /// A mark that spending has just passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crossing {
@@ -339,6 +356,19 @@ mod tests {
         assert_eq!(budget.reserve(5, 5), Reserved::Held(5));
         assert_eq!(budget.settle(5, 10), None);
         assert_eq!(budget.reserve(1, 1), Reserved::Exhausted);
+    }
+
+    #[test]
+    fn what_is_left_in_a_budget_is_all_there_can_be_once_it_limits_nothing() {
+        let (mut daily, now) = (budget(100, Period::Daily), Timestamp::UNIX_EPOCH);
+        daily.settle(0, 97);
+        let short = Short { budget: daily.id, left: 3 };
+        assert_eq!(short.left_now(&[budget(9, Period::Total), daily.clone()], now), 3);
+        let tomorrow = "1970-01-02T00:00:00Z".parse().unwrap();
+        assert_eq!(short.left_now(&[daily.clone()], tomorrow), 100);
+        daily.allows.stops = false;
+        assert_eq!(short.left_now(&[daily], now), i64::MAX);
+        assert_eq!(short.left_now(&[], now), i64::MAX);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Budget, BudgetScope, Held, QUARTER_MICROS, Saved, Usage, UsageKey, UsageSum};
+use super::{BudgetScope, Held, QUARTER_MICROS, Saved, Usage, UsageKey, UsageSum};
 use crate::{CallId, Invalid, ProjectId, TenantId, TokenId, UserId, code};
 
 /// On whose behalf and for what a model is asked.
@@ -39,13 +39,6 @@ impl Purpose {
         scopes.extend(self.convoy.clone().map(BudgetScope::Convoy));
         scopes.extend(self.token.map(BudgetScope::Token));
         scopes
-    }
-
-    /// Returns what is left in the scarcest of some budgets, if one of them limits what is spent for this.
-    pub fn left(&self, budgets: &[Budget], now: Timestamp) -> Option<i64> {
-        let scopes = self.scopes();
-        let counts = budgets.iter().filter(|budget| scopes.contains(&budget.scope));
-        counts.filter_map(|budget| budget.left(now)).min()
     }
 }
 

@@ -8,7 +8,7 @@ mod quota;
 mod usage;
 
 pub use allowance::{Allowance, AllowanceChange};
-pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved};
+pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved, Short};
 pub use call::{CallEnd, CallStart, Outcome, PaidBy, Purpose};
 pub use kind::SpendKind;
 pub use quota::{Quota, QuotaWindow};

@@ -85,12 +85,12 @@ impl Gate {
         let (mut shares, mut whose, mut debts) = (Vec::new(), Vec::new(), Vec::new());
         for seat in place.entered() {
             let (owner, limits) = (&seat.owner, limits_of(&seat.owner, who, table));
-            let mut debt = 0.0;
-            seat.change(|stand| debt = std::mem::take(&mut stand.debt));
-            debts.push((seat, debt));
+            let debt = Debt::of(seat);
+            let used = debt.used;
+            debts.push(debt);
             for (what, quota, amount, used) in [
                 ("requests", limits.requests(), f64::from(weight), 0.0),
-                ("tokens", limits.tokens(), tokens as f64, debt),
+                ("tokens", limits.tokens(), tokens as f64, used),
             ] {
                 for (window, window_ms, limit) in quota.limits() {
                     let name = format!("{}:{}:{what}:{window}", owner.kind, owner.name);
@@ -99,8 +99,15 @@ impl Gate {
                 }
             }
         }
-        let Some((owner, ..)) = whose.first() else { return Ok(false) };
-        match hints.take_all(owner.tenant, &shares).await {
+        let Some((owner, ..)) = whose.first() else {
+            debts.into_iter().for_each(Debt::settle);
+            return Ok(false);
+        };
+        let answer = hints.take_all(owner.tenant, &shares).await;
+        if answer.is_ok() {
+            debts.into_iter().for_each(Debt::settle);
+        }
+        match answer {
             Ok(None) => Ok(true),
             Ok(Some(lacking)) => {
                 let Some((owner, what, window, limit)) = whose.get(lacking.place) else {
@@ -111,12 +118,35 @@ impl Gate {
             }
             Err(error) => {
                 self.rest(&error, now);
-                // It may have heard of them all the same; too much is counted rather than too little.
-                for (seat, debt) in debts {
-                    seat.change(|stand| stand.debt += debt);
-                }
                 Ok(false)
             }
+        }
+    }
+}
+
+/// What was used beyond what was taken, on its way to Redis. Unless Redis is known to have heard of it, its drop
+/// gives it back: too much is counted rather than too little.
+struct Debt<'a> {
+    seat: &'a Arc<Seat>,
+    used: f64,
+}
+
+impl<'a> Debt<'a> {
+    fn of(seat: &'a Arc<Seat>) -> Self {
+        let mut used = 0.0;
+        seat.change(|stand| used = std::mem::take(&mut stand.debt));
+        Self { seat, used }
+    }
+
+    fn settle(mut self) {
+        self.used = 0.0;
+    }
+}
+
+impl Drop for Debt<'_> {
+    fn drop(&mut self) {
+        if self.used > 0.0 {
+            self.seat.change(|stand| stand.debt += self.used);
         }
     }
 }
