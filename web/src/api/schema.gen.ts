@@ -5869,7 +5869,7 @@ export interface components {
             /** @description Whether it was not here before. */
             isNew: boolean;
             /** @description What differs from what was imported before, by the names of the source. */
-            fields: string[];
+            fields: components["schemas"]["ImportedField"][];
         };
         /** @description What an import of beads did, or would do. */
         ImportedBeads: {
@@ -5888,6 +5888,15 @@ export interface components {
             unchanged: number;
             /** @description The first 500 of those that are new or changed, in the order of the file. */
             changes: components["schemas"]["ImportedBead"][];
+        };
+        /** @description A field that differs, before and after; of a long value only the beginning. */
+        ImportedField: {
+            /** @description Its name in the source. */
+            name: string;
+            /** @description What was imported before, if anything. */
+            before?: string | null;
+            /** @description What it is there now, if anything. */
+            after?: string | null;
         };
         /** @description A snapshot that came from another server. */
         ImportedSnapshot: {
@@ -20255,6 +20264,8 @@ export interface operations {
                 to?: string;
                 /** @description Only those that ended like this: open (under way), ok, failed, cancelled or lost. */
                 outcome?: string;
+                /** @description Only those of the session that its client calls like this. */
+                session?: string;
                 /** @description Only this provider. */
                 provider?: string;
                 /** @description Only this model. */
