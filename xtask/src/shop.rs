@@ -34,6 +34,9 @@ impl Shop {
             .ok_or_else(|| Failure::new("xtask lies outside of a workspace"))?
             .to_owned();
         let target = target_folder(&root)?;
+        // A server that is compiled while this is missing shows no dashboard even when it is built later.
+        let dist = root.join("web/dist");
+        fs::create_dir_all(&dist).told(format!("make {}", dist.display()))?;
         let nursery = Nursery::open()?;
         let ci =
             std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));

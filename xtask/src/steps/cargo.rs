@@ -25,9 +25,10 @@ pub(crate) fn lints(shop: &Shop) -> Result<Done> {
     Ok(Done::default())
 }
 
-/// Builds the `godel` program.
+/// Builds the `godel` program, and the provider that it is tried with.
 pub(crate) fn build(shop: &Shop) -> Result<Done> {
-    shop.captured("build", &mut shop.cargo(&["build", "--bin", "godel"]))?;
+    let programs = ["build", "--bin", "godel", "--bin", "godel-scripted"];
+    shop.captured("build", &mut shop.cargo(&programs))?;
     Ok(Done::default())
 }
 
