@@ -28,7 +28,7 @@ const STEPS: [(&str, &[&str]); 16] = [
     ("doc-tests", &[]),
     ("fuzz", &["services", "python", "build"]),
     ("clients", &["services", "build"]),
-    ("e2e", &["web-install", "web-build", "build"]),
+    ("e2e", &["services", "web-install", "web-build", "build"]),
 ];
 
 /// Runs the steps until one fails; the last line printed is the count of tests.

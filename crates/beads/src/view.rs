@@ -81,6 +81,9 @@ pub struct Bead {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// Since when its status is what it is.
+    #[serde(skip)]
+    pub status_since: Timestamp,
     /// When it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
@@ -173,6 +176,7 @@ impl Bead {
             created_by: text("createdBy"),
             created_at: created(document),
             updated_at: document.touched().time(),
+            status_since: progress.map_or_else(|| created(document), |of| of.stamp.time()),
             deleted_at: document.deleted().map(|deletion| deletion.stamp.time()),
             links,
         }

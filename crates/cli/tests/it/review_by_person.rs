@@ -61,6 +61,13 @@ fn look_at_it(yard: &Yard, id: &str) {
     let row = &list["items"][0];
     assert_eq!((&row["bead"], &row["files"]), (&json!(id), &json!(1)), "{list:#}");
     assert_eq!((&row["added"], &row["removed"]), (&json!(3), &json!(3)));
+    // What is said about it does not send it to the end of the queue.
+    yard.run(&["bead", "update", id, "--priority", "high"]).expect(0);
+    let again = yard.json(&["review", "list"]);
+    assert_eq!(
+        (&again["items"][0]["waitingSince"], row["waitingSince"].is_string()),
+        (&row["waitingSince"], true)
+    );
     let diff = yard.json(&["review", "diff", id]);
     let hunks = diff["files"][0]["hunks"].as_array().unwrap();
     assert_eq!(hunks.iter().map(|hunk| &hunk["number"]).collect::<Vec<_>>(), [1, 2, 3]);

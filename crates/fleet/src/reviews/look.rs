@@ -17,6 +17,8 @@ use crate::{Fleet, Result, paper};
 
 /// How many reviews are listed at once.
 const LIST_MAX: usize = 100;
+/// So many are looked at to find those that have waited longest.
+const WAITING_MAX: usize = 1_000;
 /// How many files one page of a diff has at most.
 const FILES_MAX: usize = 1_000;
 /// A change of more lines is large.
@@ -144,9 +146,17 @@ pub async fn list(
     call.may("review", "read", Reach::Team)?;
     let filter = Filter { statuses: vec![BeadStatus::Review], ..Filter::default() };
     let limit = limit.clamp(1, LIST_MAX);
-    let listing =
-        beads::Listing { project, filter, sort: Sort::Updated, limit, ..beads::Listing::default() };
-    let (found, _, _) = beads::beads(fleet.app(), call, listing).await?;
+    let listing = beads::Listing {
+        project,
+        filter,
+        sort: Sort::Created,
+        limit: WAITING_MAX,
+        ..beads::Listing::default()
+    };
+    let (mut found, _, _) = beads::beads(fleet.app(), call, listing).await?;
+    // What has waited longest must not be cut off by what came later.
+    found.sort_by_key(|placed| placed.value.status_since);
+    found.truncate(limit);
     let mut rows = Vec::new();
     for placed in found {
         let bead = placed.value.id.clone();
@@ -245,7 +255,8 @@ impl Desk<'_> {
             approval: head.and_then(|head| self.review.approves(head)).cloned(),
             pending: self.review.pending().count(),
             rounds: self.review.rounds,
-            since: self.bead.updated_at,
+            // A word said about it does not send it to the end of the queue.
+            since: self.bead.status_since,
         }
     }
 

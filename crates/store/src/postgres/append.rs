@@ -14,15 +14,22 @@ use crate::tables::events::refs_text;
 use crate::tables::idempotency::Receipt;
 use crate::{Error, Result};
 
-/// Returns the text that keeps others from appending until the commit.
+/// Keeps others from appending until the commit; what is to be said before that goes along.
 ///
 /// It is a statement before the one that appends: that one must see what was committed while this one
 /// waited. The row is locked and not written, because each version that is written would be walked
 /// over while somebody holds on to an old state.
-pub(super) fn lock_head(tenant: TenantId) -> String {
+pub(super) fn lock_head(session: &mut Session, tenant: TenantId, first: &str) -> Result<()> {
+    const NAME: &str = "stream_head_lock";
+    if first.is_empty() {
+        return session.query_raw(NAME, LOCK_HEAD, &[&tenant.uuid()]).map(drop);
+    }
     // The id is a UUID, so nothing in it can be taken for SQL.
-    format!("SELECT FROM stream_head WHERE tenant = '{tenant}' FOR UPDATE;")
+    let lock = format!("{first} SELECT FROM stream_head WHERE tenant = '{tenant}' FOR UPDATE;");
+    session.batch(NAME, &lock)
 }
+
+pub(super) const LOCK_HEAD: &str = "SELECT FROM stream_head WHERE tenant = $1 FOR UPDATE";
 
 /// Inserts all events of a tenant in this transaction behind its newest one.
 ///

@@ -10,7 +10,7 @@ use super::Queue;
 use super::append::{append, append_acts, lock_head, note};
 use super::follower::Bell;
 use super::outcome::{Row, Trace};
-use super::session::Session;
+use super::session::{Plans, Session};
 use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
@@ -30,14 +30,15 @@ const TRIES_MAX: usize = 5;
 #[derive(Debug)]
 struct Line {
     url: String,
+    plans: Plans,
     session: Option<Session>,
     /// Since when the database cannot be reached.
     away: Option<Instant>,
 }
 
 impl Line {
-    fn new(url: &str) -> Self {
-        Self { url: url.to_owned(), session: None, away: None }
+    fn new(url: &str, plans: Plans) -> Self {
+        Self { url: url.to_owned(), plans, session: None, away: None }
     }
 
     /// Returns a connection that works as far as known, or gives up at the deadline; at once if others
@@ -47,7 +48,7 @@ impl Line {
             self.session = None;
         }
         while self.session.is_none() {
-            match Session::open(&self.url) {
+            match Session::open(&self.url, self.plans) {
                 Ok(session) => (self.session, self.away) = (Some(session), None),
                 Err(error @ Error::Unavailable(_)) => {
                     let away = self.away.get_or_insert_with(Instant::now).elapsed();
@@ -68,10 +69,15 @@ pub(super) fn enter(scope: Scope) -> String {
     match scope {
         // The id is a UUID, so nothing in it can be taken for SQL.
         Scope::Tenant(tenant) => {
-            format!("SET LOCAL ROLE godel_app; SELECT set_config('app.tenant', '{tenant}', true);")
+            format!("SET LOCAL ROLE godel_app; SET LOCAL app.tenant = '{tenant}';")
         }
         Scope::System => "SET LOCAL ROLE godel_system;".to_owned(),
     }
+}
+
+/// Like [`enter`], from within another scope: nothing, if it is the same.
+fn enter_from(inside: Option<Scope>, scope: Scope) -> String {
+    if inside == Some(scope) { String::new() } else { enter(scope) }
 }
 
 /// Takes the first job and, up to `most`, what else waits.
@@ -96,7 +102,7 @@ pub(super) struct ReadLane {
 
 impl ReadLane {
     pub(super) fn new(url: &str) -> Self {
-        Self { line: Line::new(url) }
+        Self { line: Line::new(url, Plans::Fitting) }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -166,7 +172,7 @@ enum Failed {
 
 impl WriteLane {
     pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell, seal: Arc<Seal>) -> Self {
-        Self { line: Line::new(url), hub, bell, seal }
+        Self { line: Line::new(url, Plans::Kept), hub, bell, seal }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -276,8 +282,8 @@ impl WriteLane {
     }
 }
 
-/// Runs the jobs one after the other, each under a savepoint, and appends what they recorded at the
-/// end.
+/// Runs the jobs one after the other, and appends what they recorded at the end. Several are under a savepoint
+/// each; one alone needs none, and none is not free.
 fn run_all(
     session: &mut Session,
     jobs: &mut [Box<dyn Job>],
@@ -285,9 +291,18 @@ fn run_all(
     seal: &Seal,
 ) -> Result<()> {
     let begin = format!("{} BEGIN;", session.replan());
-    let mut prefix = begin.as_str();
+    let (mut prefix, mut inside) = (begin.as_str(), None);
+    let (save, keep_it, undo_it) = match jobs {
+        [_] => ("", "", "ROLLBACK; BEGIN;"),
+        _ => (
+            "SAVEPOINT job;",
+            "RELEASE SAVEPOINT job;",
+            "ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job;",
+        ),
+    };
     for job in jobs {
-        session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
+        let enter = enter_from(inside, job.scope());
+        session.batch("savepoint", &format!("{prefix} {save} {enter}"))?;
         fault("store-begun");
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
@@ -296,11 +311,9 @@ fn run_all(
         if session.retry {
             return Err(Error::Unavailable(None));
         }
-        prefix = if keep {
-            "RELEASE SAVEPOINT job;"
-        } else {
-            "ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job;"
-        };
+        prefix = if keep { keep_it } else { undo_it };
+        // What is undone is undone with the settings that were made for it.
+        inside = keep.then_some(job.scope());
         if keep {
             for (tenant, act) in drafts.acts {
                 ran.acts.entry(tenant).or_default().push(act);
@@ -321,17 +334,22 @@ fn run_all(
                 .collect()
         }));
     }
-    append_all(session, ran, seal, prefix)
+    append_all(session, ran, seal, (prefix, inside))
 }
 
 /// Appends events, then acts. Tenants come in order in both, so two lanes never wait for each other
 /// in a circle.
-fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) -> Result<()> {
-    let mut prefix = first;
+fn append_all(
+    session: &mut Session,
+    ran: &mut Ran,
+    seal: &Seal,
+    (first, inside): (&str, Option<Scope>),
+) -> Result<()> {
+    let (mut prefix, mut inside) = (first, inside);
     for (tenant, drafts) in std::mem::take(&mut ran.drafts) {
-        let (scope, lock) = (enter(Scope::Tenant(tenant)), lock_head(tenant));
-        session.batch("stream_head_lock", &format!("{prefix} {scope} {lock}"))?;
-        prefix = "";
+        let scope = Scope::Tenant(tenant);
+        lock_head(session, tenant, &format!("{prefix}{}", enter_from(inside, scope)))?;
+        (prefix, inside) = ("", Some(scope));
         let (base, xid) = append(session, tenant, &drafts)?;
         ran.trace = drafts.first().map(|draft| {
             let row = Row::Event(draft.id);
@@ -345,8 +363,12 @@ fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) ->
         ran.logged.insert(tenant, logged);
     }
     for (tenant, acts) in std::mem::take(&mut ran.acts) {
-        session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
-        prefix = "";
+        let scope = Scope::Tenant(tenant);
+        let first = format!("{prefix}{}", enter_from(inside, scope));
+        if !first.is_empty() {
+            session.batch("savepoint", &first)?;
+        }
+        (prefix, inside) = ("", Some(scope));
         ran.trace = append_acts(session, tenant, acts, seal.key()?)?.or(ran.trace.take());
     }
     if !prefix.is_empty() {

@@ -27,6 +27,15 @@ const PLANS_LAST: Duration = Duration::from_secs(5);
 /// The time at which a statement runs, not the one at which its transaction began.
 pub(super) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
+/// How long the plans of a connection are good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plans {
+    /// Each is made for the values that are asked for, if that could be better.
+    Fitting,
+    /// Each is made once, whatever the values: of the same few rows it costs more to plan than to write.
+    Kept,
+}
+
 /// A connection that works under the role of the application.
 pub(crate) struct Session {
     client: Client,
@@ -87,7 +96,11 @@ pub(super) fn connect_first(url: &str) -> Result<Client> {
 
 impl Session {
     /// Connects and takes the role that row-level security binds.
-    pub(crate) fn open(url: &str) -> Result<Self> {
+    pub(crate) fn open(url: &str, plans: Plans) -> Result<Self> {
+        let mode = match plans {
+            Plans::Fitting => "auto",
+            Plans::Kept => "force_generic_plan",
+        };
         let mut client = connect(url)?;
         client
             .batch_execute(&format!(
@@ -97,6 +110,7 @@ impl Session {
                  SET SESSION lock_timeout = '20s';
                  SET SESSION enable_seqscan = off;
                  SET SESSION jit = off;
+                 SET SESSION plan_cache_mode = {mode};
                  SELECT pg_advisory_lock_shared({SERVER_LOCK});
                  SET SESSION ROLE godel_app;",
             ))
