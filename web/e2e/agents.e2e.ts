@@ -175,7 +175,7 @@ describe("the page of agents", () => {
     await field.fill("");
     await drawer.getByLabel("Budget in dollars").fill("2.5");
     const command = await drawer.locator("code").last().innerText();
-    expect(command).toBe('godel agent spawn "Say more [[work more.txt more]]" --budget 2.5');
+    expect(command).toBe("godel agent spawn 'Say more [[work more.txt more]]' --budget 2.5");
     const before = await page.locator("[data-agent]").count();
     await drawer.getByRole("button", { name: "Spawn" }).click();
     await drawer.waitFor({ state: "detached" });

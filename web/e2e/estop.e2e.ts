@@ -67,7 +67,7 @@ describe("the emergency stop", () => {
   it("G3 stops all agents, and everybody sees since when and why", async () => {
     const dialog = await ask();
     await dialog.getByLabel("Why, for those who come later").fill("wrong branch");
-    await dialog.getByText('godel estop --reason "wrong branch"').waitFor();
+    await dialog.getByText("godel estop --reason 'wrong branch'").waitFor();
     await dialog.getByRole("button", { name: "Stop everything" }).click();
     await expect.poll(async () => (await estop()).stopped).toBe(true);
     expect((await estop()).reason).toBe("wrong branch");

@@ -7,6 +7,7 @@ import {
 } from "@tanstack/react-query";
 import { ApiError } from "../api/client";
 import { asSentence } from "../ui/Sentence";
+import { type Draft, forgetDraft, returnDraft } from "../ui/useDraft";
 import { toast, undoToast } from "./toasts";
 
 /** The cache during a change: whatever is changed through it can be taken back. */
@@ -50,6 +51,8 @@ export interface Change<Input, Output> {
   expect?: (cache: Rehearsal, input: Input) => void;
   /** Queries that are asked again when the server has answered. */
   settle?: (input: Input, output: Output | undefined) => readonly QueryKey[];
+  /** What was written for it: it is a draft again when the server refuses, and none once it was done. */
+  draftOf?: (input: Input) => Draft | undefined;
   /** What is told when it was done; nothing unless given. */
   done?: (input: Input, output: Output) => string | undefined;
   /** How it is taken back; offered for eight seconds. */
@@ -80,9 +83,13 @@ export function useChange<Input, Output>(
     },
     onError: (error, input, rehearsal) => {
       rehearsal?.undo();
+      const draft = change.draftOf?.(input);
+      if (draft) returnDraft(draft);
       tellRefusal(change.what(input), error, () => mutation.mutate(input));
     },
     onSuccess: (output, input) => {
+      const draft = change.draftOf?.(input);
+      if (draft) forgetDraft(draft);
       const { undo } = change;
       const title = change.done?.(input, output);
       if (undo && change.canUndo?.(input, output) !== false) {

@@ -1,19 +1,29 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
 import { fakeAgent } from "../../tests/fakeAgent";
 import { fakeServer, ok, SESSION } from "../../tests/fakeServer";
+import { defineAction, useAction } from "../actions/actions";
 import type { Agent } from "../api/types";
 import { newQueryClient } from "../queryClient";
 import { SessionProvider } from "../roles/session";
 import { Palette } from "./Palette";
 
+const MERGE = defineAction({ id: "test.merge", scope: "test", title: "Merge it" });
+const KEPT = { id: "agent a1", title: "worker-1", to: "/agents/a1" };
+
+function MergePage() {
+  useAction(MERGE, () => undefined);
+  return null;
+}
+
 const page = (items: readonly unknown[], cursor?: string) => () =>
   ok({ items, pagination: { cursor, hasMore: cursor !== undefined } });
 
 /** The palette of somebody with these agents, the newest first. */
-function show(agents: readonly Agent[]) {
+function show(agents: readonly Agent[], behind?: ReactNode) {
   const half = agents.length / 2;
   const searched = (text: string) =>
     `GET /api/v1/beads?${new URLSearchParams({ limit: "100", filter: JSON.stringify({ search: text }) })}`;
@@ -30,6 +40,7 @@ function show(agents: readonly Agent[]) {
   render(
     <QueryClientProvider client={newQueryClient()}>
       <SessionProvider value={SESSION}>
+        {behind}
         <Palette onClose={() => {}} />
       </SessionProvider>
     </QueryClientProvider>,
@@ -58,6 +69,16 @@ describe("the palette", () => {
     expect(screen.getAllByRole("option")[0]?.textContent).toContain("worker-7");
     await again.type(screen.getByRole("combobox"), "{Enter}");
     expect(window.location.pathname).toBe("/dashboard/agents/a7");
+  });
+
+  it("G15 what this page can do stands above what was used lately", () => {
+    localStorage.setItem("godel.palette.recent", JSON.stringify([KEPT, { id: MERGE.id }]));
+    show([], <MergePage />);
+    const [first, second] = screen.getAllByRole("option").map(({ textContent }) => textContent);
+    expect(first).toContain("Merge it");
+    expect(second).toContain("worker-1");
+    expect(screen.getAllByText("Merge it")).toHaveLength(1);
+    localStorage.removeItem("godel.palette.recent");
   });
 
   it("G15 reads what earlier versions remembered", () => {

@@ -23,6 +23,8 @@ import { type PaletteItem, useFoundThings } from "./sources";
 
 /** So many lines are drawn; who needs more types more. */
 const MOST_SHOWN = 40;
+/** The head of what can be done only here. */
+const THIS_PAGE = "This page";
 /** Below this, every file of a review would match. */
 const MIN_CHARS = 2;
 
@@ -199,9 +201,8 @@ function useItems(
     if (typed.trim() === "") {
       // Among the answers to a question only those are of use.
       const isKnown = ({ id }: { id: string }) => pool.some((item) => item.id === id);
-      const first = recentLines(step ? recent.filter(isKnown) : recent, pool);
-      const used = new Set(first.map(({ id }) => id));
-      return [...first, ...pool.filter(({ id }) => !used.has(id))].slice(0, MOST_SHOWN);
+      const used = recentLines(step ? recent.filter(isKnown) : recent, pool);
+      return withRecent(pool, used).slice(0, MOST_SHOWN);
     }
     const ranked = pool.flatMap((item) => {
       const points = score(typed, `${item.title} ${item.note ?? ""} ${item.also ?? ""}`);
@@ -210,6 +211,15 @@ function useItems(
     ranked.sort((a, b) => b.points - a.points);
     return byGroup(ranked.slice(0, MOST_SHOWN).map(({ item }) => item));
   }, [typed, step, actions, things, inside, recent]);
+}
+
+/** What belongs to the page that one is on comes first, then what was used lately, then the rest. */
+function withRecent(pool: readonly PaletteItem[], used: readonly PaletteItem[]): PaletteItem[] {
+  const here = pool.filter(({ group }) => group === THIS_PAGE);
+  const first = new Set(here.map(({ id }) => id));
+  const recent = used.filter(({ id }) => !first.has(id));
+  for (const { id } of recent) first.add(id);
+  return [...here, ...recent, ...pool.filter(({ id }) => !first.has(id))];
 }
 
 /** What actions of this page would ask for next, such as the files of a review: found without asking. */
@@ -257,6 +267,6 @@ function rank({ spec }: Binding): number {
 }
 
 function groupOf({ spec }: Binding): string {
-  if (spec.scope !== "global") return "This page";
+  if (spec.scope !== "global") return THIS_PAGE;
   return spec.id.startsWith("go.") ? "Go to" : "Actions";
 }

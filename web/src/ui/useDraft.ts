@@ -39,6 +39,8 @@ export function readDraft(name: string): string | undefined {
 export interface Draft {
   name: string;
   text: string;
+  /** Whether it is all fields of a form: two of them are no text that goes on. */
+  isForm?: boolean;
 }
 
 /** Takes a draft away that was sent, unless somebody writes the next one already. */
@@ -47,9 +49,12 @@ export function forgetDraft({ name, text }: Draft): void {
 }
 
 /** Brings back what was sent and refused; what was written since comes after it. */
-export function returnDraft({ name, text }: Draft): void {
+export function returnDraft({ name, text, isForm }: Draft): void {
   const since = readDraft(name);
-  writeDraft(name, since === undefined ? text : `${text}\n${since}`);
+  // A second try that is refused as well finds what the first one brought back.
+  const isBack = since === text || since?.startsWith(`${text}\n`);
+  if (since === undefined) writeDraft(name, text);
+  else if (!isForm && !isBack) writeDraft(name, `${text}\n${since}`);
 }
 
 /** Keeps a draft; nothing takes it away. */

@@ -1,14 +1,13 @@
 import { useRef } from "react";
 import type { Agent } from "../../api/types";
-import { useCalm } from "../../ui/calm";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { NewRows } from "../../ui/NewRows";
 import { BulkBar } from "../../ui/table/BulkBar";
+import { useCalmRows } from "../../ui/table/useCalmRows";
 import { useGridWindow } from "../../ui/table/useGridWindow";
-import { type Rows, useRows } from "../../ui/table/useRows";
+import type { Rows } from "../../ui/table/useRows";
 import { useLatest } from "../../ui/useLatest";
-import { usePresence } from "../../ui/usePresence";
 import { useStored } from "../../ui/useStored";
 import { AgentCard } from "./AgentCard";
 import styles from "./AgentCards.module.css";
@@ -31,8 +30,8 @@ const CARD = { minWidth: 280, height: 192, gap: 12 };
 /** Agents as cards. */
 export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCardsProps) {
   const box = useRef<HTMLDivElement>(null);
-  const calm = useCalm(agents, keyOf, usePresence(box));
-  const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: true });
+  const lines = { box, rows: agents, keyOf, onOpen, onPeek, canSelect: true, peeked };
+  const { calm, list } = useCalmRows(lines);
   const { act, menuOf } = useAgentActs();
   const peek = useLatest(onPeek);
   const menu = useLatest(menuOf);

@@ -3,11 +3,22 @@ import type { Agent } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
+import { shellWord } from "../../ui/format";
 import { useDraft } from "../../ui/useDraft";
 import styles from "./MessageDialog.module.css";
 
 let asked: { agents: readonly Agent[]; answer: (text?: string) => void } | undefined;
 const listeners = new Set<() => void>();
+
+/** The same on the command line. */
+export function messageCli(label: string, text: string): string {
+  return `godel agent message ${label} ${shellWord(text || "…")}`;
+}
+
+/** What a message to agents is called among the drafts. */
+export function messageDraft(agents: readonly Pick<Agent, "id">[]): string {
+  return `message.${agents.map(({ id }) => id).join(" ")}`;
+}
 
 /** Asks what to say; nothing if the person thinks better of it. */
 export function askForMessage(agents: readonly Agent[]): Promise<string | undefined> {
@@ -42,7 +53,7 @@ export function MessageHost() {
 function MessageDialog({ agents, answer }: NonNullable<typeof asked>) {
   const [first] = agents;
   const whom = agents.length === 1 && first ? first.label : `${agents.length} agents`;
-  const [text, setText, clear] = useDraft(`message.${agents.map(({ id }) => id).join(" ")}`);
+  const [text, setText, clear] = useDraft(messageDraft(agents));
   const id = useId();
   const said = text.trim();
   const send = (event: FormEvent) => {
@@ -66,9 +77,7 @@ function MessageDialog({ agents, answer }: NonNullable<typeof asked>) {
             if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) send(event);
           }}
         />
-        {first && (
-          <Cli command={`godel agent message ${first.label} ${JSON.stringify(said || "…")}`} />
-        )}
+        {first && <Cli command={messageCli(first.label, said)} />}
         <div className={styles.acts}>
           <Button onClick={() => answer()}>Cancel</Button>
           <Button look="solid" type="submit" disabled={said === ""}>

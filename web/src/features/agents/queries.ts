@@ -6,6 +6,7 @@ import { toast } from "../../change/toasts";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
+import type { Draft } from "../../ui/useDraft";
 
 const LISTS = ["agents"] as const;
 const TEAMS = ["teams"] as const;
@@ -96,6 +97,8 @@ export interface Deed {
   text?: string;
   copies?: number;
   restart?: RestartAgent;
+  /** What the text was written as. */
+  draft?: Draft;
 }
 
 interface VerbRule {
@@ -164,6 +167,7 @@ export function useAgentVerb(verb: SentVerb) {
     expect: (cache, { agent }) => {
       if (expected) expectAgent(cache, agent, expected);
     },
+    draftOf: ({ draft }) => draft,
     settle: ({ agent }) => [LISTS, single(agent.id)],
     ...(done && { done: (deed: Deed) => done(deed.agent.label, deed) }),
     ...(undo && { undo: (deed: Deed) => RULES[undo].send(path(deed.agent.id), deed) }),

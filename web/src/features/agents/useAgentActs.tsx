@@ -5,7 +5,7 @@ import { confirm } from "../../change/confirm";
 import { navigate } from "../../router/router";
 import type { MenuItem } from "../../ui/Menu";
 import { AGENT, DELETE } from "./actions";
-import { askForMessage } from "./MessageDialog";
+import { askForMessage, messageDraft } from "./MessageDialog";
 import {
   type AgentVerb,
   AT_WORK,
@@ -75,8 +75,11 @@ export function useAgentActs() {
     }
     if (verb === "message") {
       const text = await askForMessage(able);
-      for (const agent of text === undefined ? [] : able)
-        verbs.message.mutate({ agent, text: text ?? "" });
+      if (text === undefined) return;
+      for (const agent of able) {
+        // Of several, only those that were not told are asked for again.
+        verbs.message.mutate({ agent, text, draft: { name: messageDraft([agent]), text } });
+      }
       return;
     }
     if (verb === "kill" && !(await confirmKill(able))) return;

@@ -21,7 +21,10 @@ interface CloseDialogProps {
 
 /** Closes beads that have no code to land, with one sentence for all of them. */
 export function CloseDialog({ beads, onClose, onClosed }: CloseDialogProps) {
-  const { values, set, discard } = useFields("beads.close", { reason: "", resolution: "done" });
+  const { values, set, discard, written } = useFields("beads.close", {
+    reason: "",
+    resolution: "done",
+  });
   const { reason, resolution } = values;
   const move = useMoveBeads();
   const foreign = useForeign()(beads);
@@ -30,7 +33,8 @@ export function CloseDialog({ beads, onClose, onClosed }: CloseDialogProps) {
   const open = beads.filter(({ status }) => status !== "done");
   const close = () => {
     if (refused !== undefined) return;
-    move.mutate({ beads: open, status: "done", resolution, reason: reason.trim() });
+    const order = { status: "done", resolution, reason: reason.trim() } as const;
+    move.mutate({ beads: open, ...order, draft: written });
     discard();
     onClosed();
   };

@@ -45,10 +45,14 @@ function Writable({ bead, isEditing, onEditing, isSmall = false }: TitleFieldPro
     onEditing(false);
     const title = text.trim();
     if (title === "" || title === bead.title) return;
-    edit.mutate({ beads: [bead], change: { title }, what: "the title" });
+    const draft = { name: draftOf(bead), text };
+    edit.mutate({ beads: [bead], change: { title }, what: "the title", draft });
   };
   return <Input bead={bead} isSmall={isSmall} onSave={save} onCancel={() => onEditing(false)} />;
 }
+
+/** What a title is called among the drafts. */
+const draftOf = (bead: Bead) => `bead.${bead.id}.title`;
 
 interface InputProps {
   bead: Bead;
@@ -59,7 +63,7 @@ interface InputProps {
 
 function Input({ bead, isSmall, onSave, onCancel }: InputProps) {
   // Who goes back in the middle of it finds it here the next time.
-  const [text, setText, clear] = useDraft(`bead.${bead.id}.title`, bead.title);
+  const [text, setText, clear] = useDraft(draftOf(bead), bead.title);
   const save = () => {
     clear();
     onSave(text);

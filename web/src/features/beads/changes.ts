@@ -3,7 +3,7 @@ import { serverTimestamp } from "../../api/clock";
 import type { Listing } from "../../api/list";
 import type { Bead, BeadPatch, NewBead } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
-import { forgetDraft } from "../../ui/useDraft";
+import { type Draft, forgetDraft } from "../../ui/useDraft";
 import { proofOf } from "./claims";
 import { saidBefore, shownAfter } from "./fields";
 import { type BeadStatus, STATUS_LOOKS } from "./looks";
@@ -54,6 +54,8 @@ export interface Move {
   /** How it is closed, with the sentence for it. */
   resolution?: string;
   reason?: string;
+  /** What the sentence was written as. */
+  draft?: Draft | undefined;
 }
 
 /** Moves beads to a column, and to a place in it; what the server refuses goes back. */
@@ -77,6 +79,7 @@ export function useMoveBeads() {
         ...(resolution !== undefined && { resolution: { kind: resolution } }),
         ...(ranks?.has(bead.id) && { rank: ranks.get(bead.id) ?? null }),
       })),
+    draftOf: ({ draft }) => draft,
     settle: ({ beads }) => settleOf(beads),
     done: ({ beads, status }) => `${nameOf(beads)} moved to ${STATUS_LOOKS[status].title}`,
     undo: ({ beads, status, ranks }) =>
@@ -99,6 +102,8 @@ export interface Edit {
   what: string;
   /** What is told when it was done; that it was changed unless given. */
   done?: string;
+  /** What the change was written as. */
+  draft?: Draft | undefined;
 }
 
 /** Changes what beads say. */
@@ -109,6 +114,7 @@ export function useEditBeads() {
       each(beads, (bead) => patch(beadPath(bead), changeOf(change, bead))),
     expect: (cache, { beads, change }) =>
       expectBeads(cache, beads, (bead) => shownAfter(bead, changeOf(change, bead))),
+    draftOf: ({ draft }) => draft,
     settle: ({ beads }) => settleOf(beads),
     done: ({ done }) => done,
     undo: ({ beads, change }) =>
@@ -156,7 +162,7 @@ export interface Creation {
   /** The convoy that they join. */
   convoy?: { id: string; projectId: string } | undefined;
   /** What it was written as; it is kept until the beads are made, also by a second try. */
-  draft?: { name: string; text: string };
+  draft?: Draft;
 }
 
 /** Makes beads, one for each title, in order. */

@@ -3,7 +3,7 @@ import type { Budget } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { useParam } from "../../router/router";
 import { Empty } from "../../ui/Empty";
-import { money, shortId } from "../../ui/format";
+import { money, shellWord, shortId } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { Meter } from "../../ui/Meter";
@@ -106,7 +106,7 @@ function Line({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
             icon: "trash",
             can: "budget:delete:team",
             destructive: true,
-            cli: `godel budget delete ${budget.scope}`,
+            cli: `godel budget delete ${shellWord(budget.scope)}`,
             run: () => remove.mutate(budget),
           },
         ]}

@@ -93,7 +93,7 @@ export function setCli(setting: Setting, before?: Budget): string {
   const each = { monthly: "/month", daily: "/day", total: "" }[period];
   const differs = (value: number, usual: number, was: number | undefined) =>
     value !== usual || (was ?? usual) !== usual;
-  const words = [`godel budget set ${scope} ${amountOf(capMicros)}${each}`];
+  const words = [`godel budget set ${shellWord(scope)} ${amountOf(capMicros)}${each}`];
   if (differs(warnPercent, WARN_PERCENT, before?.warnPercent)) words.push(`--warn ${warnPercent}`);
   if (!hardStop) words.push("--alert-only");
   else {

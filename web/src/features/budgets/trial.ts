@@ -1,5 +1,5 @@
 import type { BudgetStop, BudgetTrial } from "../../api/types";
-import { money, plural } from "../../ui/format";
+import { money, plural, shellWord } from "../../ui/format";
 import { amountOf, type Period } from "./budgets";
 
 /** So far back a limit can be tried. */
@@ -54,5 +54,5 @@ export function tellTrial(trial: BudgetTrial, when: (at: string) => string): str
 /** The same on the command line. */
 export function tryCli(scope: string, period: Period, micros: number, days: Days): string {
   const each = { monthly: "/month", daily: "/day", total: "" }[period];
-  return `godel budget try ${scope} ${amountOf(micros)}${each} --days ${days}`;
+  return `godel budget try ${shellWord(scope)} ${amountOf(micros)}${each} --days ${days}`;
 }

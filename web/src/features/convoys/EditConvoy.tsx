@@ -13,7 +13,7 @@ import { MAY_CHANGE_CONVOY } from "./useConvoyItems";
 
 /** Asks for another name of a convoy, and what it is about. */
 export function EditConvoy({ convoy, onClose }: { convoy: Convoy; onClose: () => void }) {
-  const { values, set, discard } = useFields(`convoy.${convoy.id}`, {
+  const { values, set, discard, written } = useFields(`convoy.${convoy.id}`, {
     name: convoy.name,
     description: convoy.description ?? "",
   });
@@ -22,7 +22,7 @@ export function EditConvoy({ convoy, onClose }: { convoy: Convoy; onClose: () =>
   const isSame = words.name === convoy.name && words.description === (convoy.description ?? "");
   const save = () => {
     if (words.name === "") return;
-    if (!isSame) edit.mutate(words);
+    if (!isSame) edit.mutate({ ...words, draft: written });
     discard();
     onClose();
   };

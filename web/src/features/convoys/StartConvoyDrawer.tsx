@@ -59,7 +59,7 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
   const runtimes = useQuery(settingsQueries.runtimes).data?.items;
   const refused = whyNot(number, dollars) ?? whyNoRuntime(values.runtime, runtimes);
   const words = [
-    `godel convoy start ${convoy.id} --agents ${agents.trim() || AGENTS}`,
+    `godel convoy start ${convoy.id} --agents ${shellWord(agents.trim() || AGENTS)}`,
     dollars > 0 && `--budget ${budget.trim()}`,
     ...wordsOf(values),
   ];

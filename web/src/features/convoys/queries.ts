@@ -4,6 +4,7 @@ import { type Listing, list } from "../../api/list";
 import type { Bead, Convoy, ConvoyRun, StartConvoy } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import type { Draft } from "../../ui/useDraft";
 
 const LISTS = ["convoys"] as const;
 const WAVES = ["convoy-waves"] as const;
@@ -47,11 +48,20 @@ onLive({ on: "convoy:*", invalidate: () => [LISTS, RUNS, WAVES] });
 onLive({ on: ["agent:state", "agent:spawn"], invalidate: () => [RUNS], everyMs: 2_000 });
 onLive({ on: ["bead:moved", "bead:linked", "bead:unlinked"], invalidate: () => [WAVES] });
 
+interface NewConvoyOrder {
+  name: string;
+  beads: string[];
+  projectId: string | undefined;
+  /** What the name was written as. */
+  draft?: Draft;
+}
+
 export function useCreateConvoy() {
-  return useChange<{ name: string; beads: string[]; projectId: string | undefined }, Convoy>({
+  return useChange<NewConvoyOrder, Convoy>({
     what: ({ name }) => `Create the convoy “${name}”`,
     send: ({ name, beads, projectId }) =>
       post("/api/v1/convoys", { name, beads, ...(projectId && { projectId }) }),
+    draftOf: ({ draft }) => draft,
     settle: () => [LISTS],
     done: ({ name }) => `The convoy “${name}” was created`,
   });
@@ -103,13 +113,22 @@ export function useConvoyBeads() {
   });
 }
 
+interface ConvoyWords {
+  name: string;
+  description: string;
+  /** What they were written as. */
+  draft?: Draft | undefined;
+}
+
 /** Gives a convoy another name, or says what it is about. */
 export function useEditConvoy(convoy: Convoy) {
   const old = { name: convoy.name, description: convoy.description ?? "" };
-  return useChange<{ name: string; description: string }, Convoy>({
+  return useChange<ConvoyWords, Convoy>({
     what: ({ name }) => (name === old.name ? `Describe “${name}”` : `Rename “${old.name}”`),
-    send: (words) => patch(path(convoy), words),
-    expect: (cache, words) => expectConvoy(cache, convoy.id, () => words),
+    send: ({ name, description }) => patch(path(convoy), { name, description }),
+    expect: (cache, { name, description }) =>
+      expectConvoy(cache, convoy.id, () => ({ name, description })),
+    draftOf: ({ draft }) => draft,
     settle: () => [LISTS],
     done: ({ name }) =>
       name === old.name ? `“${name}” says what it is about` : `“${old.name}” is now “${name}”`,

@@ -19,6 +19,6 @@ describe("a standstill", () => {
 
   it("is the same on the command line", () => {
     expect(stopCli("")).toBe("godel estop");
-    expect(stopCli("wrong branch")).toBe('godel estop --reason "wrong branch"');
+    expect(stopCli("wrong branch")).toBe("godel estop --reason 'wrong branch'");
   });
 });

@@ -3,7 +3,7 @@ import { get, post, remove } from "../../api/client";
 import type { Estop, GodelEvent } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
-import { plural } from "../../ui/format";
+import { plural, shellWord } from "../../ui/format";
 
 const PATH = "/api/v1/estop";
 const KEY = ["estop"] as const;
@@ -82,5 +82,5 @@ export function useResumeAll() {
 
 /** The same on the command line. */
 export function stopCli(reason: string): string {
-  return reason === "" ? "godel estop" : `godel estop --reason ${JSON.stringify(reason)}`;
+  return reason === "" ? "godel estop" : `godel estop --reason ${shellWord(reason)}`;
 }

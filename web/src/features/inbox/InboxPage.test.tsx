@@ -1,9 +1,13 @@
-import { screen } from "@testing-library/react";
-import { beforeEach, expect, it } from "vitest";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fakeServer, ok } from "../../../tests/fakeServer";
 import { renderPart } from "../../../tests/renderPart";
+import { useKeys } from "../../actions/listener";
 import type { Notice } from "../../api/types";
+import { newQueryClient } from "../../queryClient";
 import { Page } from "./InboxPage";
+import { nextChosen } from "./useChosen";
 
 const question = (id: string, special: Partial<Notice> = {}) => ({
   ...{ id, kind: "question", agent: id, agentId: id, text: `Of ${id}?`, choices: [] },
@@ -46,4 +50,104 @@ it("one that is answered already leads nowhere", async () => {
   open("?notice=gone");
   await screen.findByText("Of n1?");
   expect(focusedCard()).toBeUndefined();
+});
+
+it("says when the inbox shows not all of it", async () => {
+  const items = Array.from({ length: 200 }, (_, at) => question(`n${at}`, { state: "answered" }));
+  const filter = encodeURIComponent(JSON.stringify({ state: "all" }));
+  fakeServer({
+    [`GET /api/v1/inbox?limit=100&filter=${filter}`]: () =>
+      ok({ items, pagination: { hasMore: true, cursor: "more" } }),
+  });
+  open("?show=all");
+  await screen.findByText("Not all");
+  screen.getByText(": Only the newest 200");
+});
+
+describe("y and n are about the card that is seen", () => {
+  const yesNo = (id: string) => question(id, { choices: ["yes", "no"] });
+  let items: ReturnType<typeof question>[];
+  let told: string[];
+  const client = newQueryClient();
+
+  function Keyed() {
+    useKeys();
+    return <Page rest={[]} />;
+  }
+
+  beforeEach(async () => {
+    client.clear();
+    items = [yesNo("n1"), yesNo("n2")];
+    told = [];
+    const answered = (id: string) => {
+      told.push(id);
+      items = items.filter((one) => one.id !== id);
+      return ok(yesNo(id));
+    };
+    fakeServer({
+      "GET /api/v1/inbox?limit=100": () => ok({ items, pagination: { hasMore: false } }),
+      ...Object.fromEntries(
+        ["n0", "n1", "n2"].map((id) => [`POST /api/v1/inbox/${id}/answer`, () => answered(id)]),
+      ),
+    });
+    window.history.replaceState(null, "", "/dashboard/inbox");
+    renderPart(
+      <QueryClientProvider client={client}>
+        <Keyed />
+      </QueryClientProvider>,
+    );
+    await screen.findByText("Of n1?");
+  });
+
+  const press = (key: string) => fireEvent.keyDown(document.body, { key });
+  const cards = () =>
+    [...document.querySelectorAll<HTMLElement>("[data-notice]")].map((card) => card.dataset.notice);
+  const at = () => document.querySelector<HTMLElement>("[data-cursor]")?.dataset.notice;
+  const arrives = async () => {
+    items = [yesNo("n0"), ...items];
+    await act(() => client.invalidateQueries({ queryKey: ["inbox"] }));
+  };
+
+  it("one that comes takes no other's place", async () => {
+    expect(at()).toBe("n1");
+    await arrives();
+    await waitFor(() => expect(cards()).toEqual(["n0", "n1", "n2"]));
+    expect(at()).toBe("n1");
+    press("y");
+    await waitFor(() => expect(told).toEqual(["n1"]));
+    expect(at()).toBe("n2");
+  });
+
+  it("one that comes waits while the keys have chosen, and is let in again", async () => {
+    press("j");
+    expect(at()).toBe("n2");
+    await arrives();
+    const fresh = await screen.findByRole("button", { name: "1 new notice" });
+    expect(cards()).toEqual(["n1", "n2"]);
+    fireEvent.click(fresh);
+    expect(cards()).toEqual(["n0", "n1", "n2"]);
+    expect(at()).toBe("n2");
+    press("y");
+    await waitFor(() => expect(told).toEqual(["n2"]));
+    expect(at()).toBe("n1");
+  });
+
+  it("Esc lets in what waits", async () => {
+    press("j");
+    await arrives();
+    await screen.findByRole("button", { name: "1 new notice" });
+    press("Escape");
+    expect(cards()).toEqual(["n0", "n1", "n2"]);
+    expect(at()).toBe("n1");
+  });
+
+  it("what comes next was seen before, and is no gate", () => {
+    const [a, b, c] = ["a", "b", "c"].map((id) => yesNo(id) as Notice) as [Notice, Notice, Notice];
+    const gate = { ...b, kind: "approval" } as Notice;
+    expect(nextChosen([a, b], "a", [c, b])).toBe(b);
+    expect(nextChosen([a, b], "b", [c, a])).toBe(a);
+    expect(nextChosen([a, gate], "a", [c, gate])).toBeUndefined();
+    expect(nextChosen([a], "a", [c])).toBe(c);
+    expect(nextChosen([gate, a], undefined, [gate, a])).toBeUndefined();
+  });
 });

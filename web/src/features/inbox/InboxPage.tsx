@@ -6,7 +6,6 @@ import type { PageProps } from "../../pages";
 import { useRefusal } from "../../roles/session";
 import { navigate, useChoice, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
-import { useCalm } from "../../ui/calm";
 import { Empty, EmptyFilter } from "../../ui/Empty";
 import { plural } from "../../ui/format";
 import { LinkButton } from "../../ui/LinkButton";
@@ -14,9 +13,9 @@ import { Loaded } from "../../ui/Loaded";
 import { NewRows } from "../../ui/NewRows";
 import { PageHead, Select } from "../../ui/PageHead";
 import { SkeletonCards } from "../../ui/Skeleton";
+import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
-import { useRows } from "../../ui/table/useRows";
-import { usePresence } from "../../ui/usePresence";
+import { useCalmRows } from "../../ui/table/useCalmRows";
 import { INBOX } from "./actions";
 import { DesktopSwitch } from "./desktop";
 import styles from "./InboxPage.module.css";
@@ -25,7 +24,6 @@ import {
   countKinds,
   isAsking,
   kindOf,
-  needsVerdict,
   noOf,
   placeOf,
   rightFor,
@@ -34,6 +32,7 @@ import {
 } from "./kinds";
 import { cliOf, NoticeCard } from "./NoticeCard";
 import { inboxQuery, useAnswer, useRestart } from "./queries";
+import { useChosen } from "./useChosen";
 import { useForeignNotice } from "./useForeignNotice";
 
 const SHOWN = ["open", "all"] as const;
@@ -50,7 +49,16 @@ export function Page(_: PageProps) {
     <>
       <PageHead
         title="Inbox"
-        note={query.data && `${plural(open, "thing")} waiting for you`}
+        note={
+          query.data && (
+            <>
+              {plural(open, "thing")} waiting for you{" "}
+              {query.data.isCut && (
+                <PartialBadge kind="limited" why={`Only the newest ${notices.length}`} />
+              )}
+            </>
+          )
+        }
         tools={
           <Select
             label="Kind"
@@ -88,19 +96,15 @@ export function Page(_: PageProps) {
 }
 
 const keyOf = (notice: Notice) => notice.id;
+/** What was answered leaves at once, even while the list keeps still. */
+const isTaken = () => true;
 
 function Notices({ notices }: { notices: readonly Notice[] }) {
   const box = useRef<HTMLDivElement>(null);
   const write = useRef<HTMLTextAreaElement>(null);
-  const calm = useCalm(notices, keyOf, usePresence(box));
-  // What was answered leaves at once, even while the list keeps still.
-  const left = new Set(notices.map(keyOf));
-  const rows = calm.rows.filter((notice) => left.has(notice.id));
-  const list = useRows({ rows, keyOf, onOpen: openMore });
-  const chosen = rows.find((notice) => notice.id === list.cursor);
-  // A gate cannot be taken back: a key decides only about one that was chosen, never about what came last.
-  const first = rows[0] && !needsVerdict(rows[0]) ? rows[0] : undefined;
-  const here = chosen ?? first;
+  const { calm, list } = useCalmRows({ box, rows: notices, keyOf, isTaken, onOpen: openMore });
+  const { rows } = calm;
+  const here = useChosen(rows, list);
   useAnswerKeys(here?.state === "open" ? here : undefined, () => write.current?.focus());
   useWanted(notices, (id) => {
     calm.show();

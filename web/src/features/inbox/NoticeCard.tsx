@@ -5,6 +5,7 @@ import { Guarded } from "../../roles/Guarded";
 import { useRefusal } from "../../roles/session";
 import { Link } from "../../router/Link";
 import { classes } from "../../ui/classes";
+import { shellWord } from "../../ui/format";
 import { ShortId } from "../../ui/ShortId";
 import { Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
@@ -192,6 +193,6 @@ function AnswerBox({ notice, foreign, aside, box, onSend }: AnswerBoxProps) {
 }
 
 /** The same on the command line. */
-export function cliOf(notice: Notice, answer: string): string {
-  return `godel inbox answer ${notice.id} ${JSON.stringify(answer)}`;
+export function cliOf(notice: Pick<Notice, "id">, answer: string): string {
+  return `godel inbox answer ${notice.id} ${shellWord(answer)}`;
 }

@@ -14,7 +14,7 @@ import { BudgetField } from "./IntentBox";
 import styles from "./IntentView.module.css";
 import { Estimate, Waves } from "./Plan";
 import { useIntentSteps } from "./queries";
-import { budgetFault, microsOf, suggestedBudget } from "./wish";
+import { answerCli, budgetFault, microsOf, suggestedBudget } from "./wish";
 
 const STATES: Record<string, string> = {
   asking: "One question",
@@ -75,7 +75,7 @@ function Question({ intent }: { intent: Intent }) {
   if (!question) return null;
   const send = (value: string) =>
     answer.mutate({ id: intent.id, answer: value }, { onSuccess: clear });
-  const cli = (value: string) => `godel do --answer ${intent.id} ${JSON.stringify(value)}`;
+  const cli = (value: string) => answerCli(intent.id, value);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() !== "") send(text.trim());

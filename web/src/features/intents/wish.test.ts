@@ -19,7 +19,7 @@ describe("a wish", () => {
 
   it("is the same on the command line", () => {
     expect(wishCli({ text: 'Say "hi"', budgetMicros: 2_500_000, rules: true })).toBe(
-      'godel do "Say \\"hi\\"" --budget 2.5 --rules',
+      "godel do 'Say \"hi\"' --budget 2.5 --rules",
     );
   });
 

@@ -1,5 +1,5 @@
 import type { Intent, NewIntent } from "../../api/types";
-import { duration, money } from "../../ui/format";
+import { duration, money, shellWord } from "../../ui/format";
 
 const MICROS = 1_000_000;
 
@@ -21,10 +21,15 @@ export function budgetFault(dollars: string): string | undefined {
 
 /** The same wish on the command line. */
 export function wishCli({ text, budgetMicros, rules }: NewIntent): string {
-  const words = ["godel do", JSON.stringify(text)];
+  const words = ["godel do", shellWord(text)];
   if (budgetMicros) words.push(`--budget ${budgetMicros / MICROS}`);
   if (rules) words.push("--rules");
   return words.join(" ");
+}
+
+/** The same answer to what is asked about a wish. */
+export function answerCli(id: string, answer: string): string {
+  return `godel do --answer ${id} ${shellWord(answer)}`;
 }
 
 /** `$0.0113 to $1.62, about $0.4554`. */

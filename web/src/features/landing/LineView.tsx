@@ -6,7 +6,7 @@ import { useActing } from "../../change/useActing";
 import { Guarded } from "../../roles/Guarded";
 import { useSession } from "../../roles/session";
 import { useCalm } from "../../ui/calm";
-import { plural } from "../../ui/format";
+import { plural, shellWord } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { KeyCaps } from "../../ui/KeyCaps";
 import { NewRows } from "../../ui/NewRows";
@@ -107,7 +107,7 @@ function LineHead({
     else setAsking(true);
   };
   const verb = paused ? "Resume" : "Pause";
-  const cli = `godel land ${verb.toLowerCase()} --project ${name}`;
+  const cli = `godel land ${verb.toLowerCase()} --project ${shellWord(name)}`;
   useAction(LANDING.pause, toggle, { when: isFirst, title: `${verb} the queue of ${name}`, cli });
   return (
     <header className={styles.head}>

@@ -3,12 +3,18 @@ import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
 import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
+import { shellWord } from "../../ui/format";
 import { useDraft } from "../../ui/useDraft";
 
 interface PauseDialogProps {
   name: string;
   onClose: () => void;
   onPause: (reason: string) => void;
+}
+
+/** The same on the command line. */
+export function pauseCli(name: string, reason: string): string {
+  return `godel land pause --project ${shellWord(name)} --reason ${shellWord(reason || "...")}`;
 }
 
 /** Asks why a queue is to stand still, for those who come later. */
@@ -31,7 +37,7 @@ export function PauseDialog({ name, onClose, onPause }: PauseDialogProps) {
           autoFocus
           onChange={(event) => setReason(event.target.value)}
         />
-        <Cli command={`godel land pause --project ${name} --reason "${reason.trim() || "..."}"`} />
+        <Cli command={pauseCli(name, reason.trim())} />
         <div className={styles.acts}>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="solid" type="submit">

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Pool, QueueDepth } from "../../api/types";
 import { setParams, useParam } from "../../router/router";
-import { count } from "../../ui/format";
+import { count, shellWord } from "../../ui/format";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { Badge, PartialBadge } from "../../ui/Status";
 import { PoolDrawer } from "./create/PoolDrawer";
@@ -59,7 +59,7 @@ function Pools() {
       title: `${pool.paused ? "Resume" : "Pause"} ${pool.name}`,
       icon: pool.paused ? "play" : "pause",
       can: "task:update:team",
-      cli: `godel queue ${pool.paused ? "resume" : "pause"} ${pool.name}`,
+      cli: `godel queue ${pool.paused ? "resume" : "pause"} ${shellWord(pool.name)}`,
       run: () => pause.mutate(pool),
     },
     {
@@ -67,7 +67,7 @@ function Pools() {
       title: `Set how ${pool.name} works`,
       icon: "settings",
       can: "task:update:team",
-      cli: `godel queue set ${pool.name}`,
+      cli: `godel queue set ${shellWord(pool.name)}`,
       run: () => setOpened(pool.name),
     },
   ];

@@ -13,6 +13,11 @@ import { cancelCli } from "./taskCli";
 let asked: { tasks: readonly Task[]; answer: (reason?: string) => void } | undefined;
 const listeners = new Set<() => void>();
 
+/** What the reason for cancelling tasks is called among the drafts. */
+export function reasonDraft(tasks: readonly Pick<Task, "id">[]): string {
+  return `cancel.${tasks.map(({ id }) => id).join(" ")}`;
+}
+
 /** Asks why tasks are cancelled; nothing if the person thinks better of it. */
 export function askForReason(tasks: readonly Task[]): Promise<string | undefined> {
   asked?.answer();
@@ -44,7 +49,7 @@ export function ReasonHost() {
 }
 
 function ReasonDialog({ tasks, answer }: NonNullable<typeof asked>) {
-  const [text, setText, clear] = useDraft(`cancel.${tasks.map(({ id }) => id).join(" ")}`);
+  const [text, setText, clear] = useDraft(reasonDraft(tasks));
   const isOnline = useIsOnline();
   const [first] = tasks;
   const what = tasks.length === 1 && first ? first.title : plural(tasks.length, "task");

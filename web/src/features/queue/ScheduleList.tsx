@@ -4,6 +4,7 @@ import { confirm } from "../../change/confirm";
 import { Guarded } from "../../roles/Guarded";
 import { setParams } from "../../router/router";
 import { Empty } from "../../ui/Empty";
+import { shellWord } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { SkeletonRows } from "../../ui/Skeleton";
@@ -88,7 +89,7 @@ function ScheduleLine({ schedule }: { schedule: Schedule }) {
               title: paused ? "Resume" : "Pause",
               icon: paused ? "play" : "pause",
               can: "task:update:team",
-              cli: `godel schedule ${paused ? "resume" : "pause"} ${name}`,
+              cli: `godel schedule ${paused ? "resume" : "pause"} ${shellWord(name)}`,
               run: () => pause.mutate(schedule),
             },
             {
@@ -97,13 +98,13 @@ function ScheduleLine({ schedule }: { schedule: Schedule }) {
               icon: "trash",
               can: "task:delete:team",
               destructive: true,
-              cli: `godel schedule delete ${name}`,
+              cli: `godel schedule delete ${shellWord(name)}`,
               run: async () => {
                 const isSure = await confirm({
                   title: `Delete ${name}?`,
                   body: "It makes nothing any more. The tasks that it made stay.",
                   act: "Delete it",
-                  cli: `godel schedule delete ${name}`,
+                  cli: `godel schedule delete ${shellWord(name)}`,
                 });
                 if (isSure) erase.mutate(schedule);
               },

@@ -4,6 +4,7 @@ import { type Listing, list } from "../../api/list";
 import type { Pool, Run, RunRow, RunStep, Schedule, Task } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import type { Draft } from "../../ui/useDraft";
 
 const TASKS = ["tasks"] as const;
 /** What everything about dead letters begins with. */
@@ -109,6 +110,8 @@ export function useRetryTask() {
 export interface Cancelling {
   task: Task;
   reason?: string | undefined;
+  /** What the reason was written as. */
+  draft?: Draft | undefined;
 }
 
 /** Takes a task off the queue, with all that waits for it; retrying brings it back. */
@@ -118,6 +121,7 @@ export function useCancelTask() {
     send: ({ task, reason }) =>
       post(`${taskPath(task.id)}/cancel`, reason === undefined ? {} : { reason }),
     expect: (cache, { task }) => cache.update(TASKS, expectState(task.id, "cancelled")),
+    draftOf: ({ draft }) => draft,
     settle: ({ task }) => SETTLE(task),
     done: ({ task }) => `${task.title} is cancelled`,
     undo: ({ task }) => post(`${taskPath(task.id)}/retry`),

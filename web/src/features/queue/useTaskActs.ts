@@ -4,7 +4,7 @@ import { useForeignRefusal, useSession } from "../../roles/session";
 import type { MenuItem } from "../../ui/Menu";
 import { CANCEL_WHY, TASK } from "./actions";
 import { useCancelTask, useRetryTask } from "./queries";
-import { askForReason } from "./ReasonDialog";
+import { askForReason, reasonDraft } from "./ReasonDialog";
 import { cancelCli, cliOf } from "./taskCli";
 
 export type TaskVerb = keyof typeof TASK;
@@ -36,7 +36,10 @@ export function useTaskActs(onActed?: (ids: readonly string[]) => void) {
     onActed?.(able.map(({ id }) => id));
     for (const task of able) {
       if (verb === "retry") retry.mutate(task);
-      else cancel.mutate({ task, reason });
+      else {
+        const draft = reason === undefined ? reason : { name: reasonDraft([task]), text: reason };
+        cancel.mutate({ task, reason, draft });
+      }
     }
   };
   /** Why a verb can be done to none of them. */

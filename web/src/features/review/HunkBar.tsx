@@ -8,6 +8,7 @@ import { Icon, type IconName } from "../../ui/Icon";
 import { KeyCaps } from "../../ui/KeyCaps";
 import { Badge } from "../../ui/Status";
 import { REVIEW } from "./actions";
+import { countLines, type Decided } from "./decided";
 import { type Chosen, cliFor, partName, useDesk } from "./deskContext";
 import styles from "./HunkBar.module.css";
 import { spotOf } from "./lines";
@@ -21,13 +22,14 @@ interface HunkBarProps {
   isOld: boolean;
   chosen: Chosen | undefined;
   decision: ReviewDecision | undefined;
+  decided: Decided | undefined;
 }
 
 const CAN = "review:update:own";
 
 /** The head of a hunk: where it is, how it stands, what can be said about it. */
 export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
-  const { file, hunk, isHere, isOld, chosen, decision } = props;
+  const { file, hunk, isHere, isOld, chosen, decision, decided } = props;
   const desk = useDesk();
   const name = partName(file, hunk, chosen);
   const what = chosen ? linesOf(chosen) : "";
@@ -52,7 +54,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         <code className={styles.header}>{hunk.header}</code>
       </button>
       {isOld && <Badge title="It was there before, so its lines are left out">as before</Badge>}
-      <Standing standing={hunk.standing} by={decision} />
+      <Standing standing={hunk.standing} by={decision} lines={countLines(hunk, decided)} />
       <span className={styles.acts}>
         <Act
           title={`Accept${what}`}
@@ -87,7 +89,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         <Act
           title="Undo"
           isShort
-          isGone={hunk.standing === "undecided"}
+          isGone={hunk.standing === "undecided" && decision === undefined}
           icon="refresh"
           cli={cliFor("undo", desk.bead)}
           onClick={() => desk.takeBack(hunk.key)}

@@ -1,6 +1,8 @@
 import { memo } from "react";
 import type { ReviewLine } from "../../api/types";
 import { classes } from "../../ui/classes";
+import { Icon } from "../../ui/Icon";
+import type { Verdict } from "./changes";
 import styles from "./LineView.module.css";
 import type { LineRow } from "./rows";
 import { LINE_MAX, piecesOf, type Token } from "./words";
@@ -10,6 +12,9 @@ interface LineViewProps {
   isSplit: boolean;
   /** Whether it is one of the lines that a person chose. */
   isChosen: boolean;
+  /** What was decided about the line on either side. */
+  leftVerdict?: Verdict | undefined;
+  rightVerdict?: Verdict | undefined;
   /** Colours of both sides. */
   left?: readonly Token[] | undefined;
   right?: readonly Token[] | undefined;
@@ -20,6 +25,8 @@ export const LineView = memo(function LineView({
   row,
   isSplit,
   isChosen,
+  leftVerdict,
+  rightVerdict,
   left,
   right,
 }: LineViewProps) {
@@ -27,20 +34,39 @@ export const LineView = memo(function LineView({
   if (isSplit) {
     return (
       <div className={look} data-line>
-        <Side row={row} line={row.left} number={row.left?.old} tokens={left} />
-        <Side row={row} line={row.right} number={row.right?.new} tokens={right} />
+        <Side
+          row={row}
+          line={row.left}
+          number={row.left?.old}
+          tokens={left}
+          verdict={leftVerdict}
+        />
+        <Side
+          row={row}
+          line={row.right}
+          number={row.right?.new}
+          tokens={right}
+          verdict={rightVerdict}
+        />
       </div>
     );
   }
   const line = row.right ?? row.left;
   const tokens = row.right ? right : left;
+  const verdict = row.right ? rightVerdict : leftVerdict;
   if (!line) return null;
   const kind = row.isSpace ? "context" : line.kind;
   return (
-    <div className={classes(look, styles[kind])} data-line data-kind={kind}>
+    <div
+      className={classes(look, styles[kind], verdict && styles.decided)}
+      data-line
+      data-kind={kind}
+      data-verdict={verdict}
+    >
       <LineNumber value={row.isSpace ? undefined : line.old} line={line} row={row} />
       <LineNumber value={line.new} line={line} row={row} />
       <Code line={line} kind={kind} tokens={tokens} />
+      {verdict && <VerdictMark verdict={verdict} />}
     </div>
   );
 });
@@ -50,15 +76,21 @@ interface SideProps {
   line: ReviewLine | undefined;
   number: number | null | undefined;
   tokens: readonly Token[] | undefined;
+  verdict: Verdict | undefined;
 }
 
-function Side({ row, line, number, tokens }: SideProps) {
+function Side({ row, line, number, tokens, verdict }: SideProps) {
   if (!line) return <div className={classes(styles.side, styles.none)} />;
   const kind = row.isSpace ? "context" : line.kind;
   return (
-    <div className={classes(styles.side, styles[kind])} data-kind={kind}>
+    <div
+      className={classes(styles.side, styles[kind], verdict && styles.decided)}
+      data-kind={kind}
+      data-verdict={verdict}
+    >
       <LineNumber value={number} line={line} row={row} />
       <Code line={line} kind={kind} tokens={tokens} />
+      {verdict && <VerdictMark verdict={verdict} />}
     </div>
   );
 }
@@ -80,6 +112,22 @@ function LineNumber({
       data-at={line.at ?? undefined}
     >
       {value ?? ""}
+    </span>
+  );
+}
+
+const VERDICTS = {
+  accepted: { title: "Accepted", icon: "check" },
+  rejected: { title: "Rejected", icon: "cross" },
+} as const;
+
+/** What was decided about a line; its colour is never alone. */
+function VerdictMark({ verdict }: { verdict: Verdict }) {
+  const { title, icon } = VERDICTS[verdict];
+  return (
+    <span className={styles.verdict} title={title}>
+      <Icon name={icon} size={10} />
+      <span className="visually-hidden">{title}</span>
     </span>
   );
 }

@@ -3,6 +3,7 @@ import { classes } from "../../ui/classes";
 import type { Flow } from "../../ui/flow/useFlow";
 import { Composer } from "./Composer";
 import styles from "./DiffPane.module.css";
+import { verdictOf } from "./decided";
 import { cliFor, partName, useDesk } from "./deskContext";
 import { ExpandBar } from "./ExpandBar";
 import { HunkBar, PartBar } from "./HunkBar";
@@ -48,7 +49,7 @@ function bodyOf(
   isSplit: boolean,
   tokens: FileTokens | undefined,
 ): ReactNode {
-  const { here, chosen, decisions } = desk;
+  const { here, chosen, decisions, decided } = desk;
   switch (row.kind) {
     case "line":
       return (
@@ -56,6 +57,8 @@ function bodyOf(
           row={row}
           isSplit={isSplit}
           isChosen={isChosen(row, chosen)}
+          leftVerdict={verdictOf(decided.get(row.hunk.key), row.left?.at)}
+          rightVerdict={verdictOf(decided.get(row.hunk.key), row.right?.at)}
           left={row.left && tokens?.get(row.left.text)}
           right={row.right && tokens?.get(row.right.text)}
         />
@@ -69,6 +72,7 @@ function bodyOf(
           isOld={row.isOld}
           chosen={chosen?.key === row.hunk.key ? chosen : undefined}
           decision={decisions.get(row.hunk.key)}
+          decided={decided.get(row.hunk.key)}
         />
       );
     case "expand":

@@ -5,15 +5,19 @@ import type {
   Review,
   ReviewApplied,
   ReviewComment,
+  ReviewDecision,
   ReviewDiff,
+  ReviewFile,
   ReviewPart,
   ReviewTally,
 } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { shortId } from "../../ui/format";
 import { type Draft, forgetDraft } from "../../ui/useDraft";
+import { decidedByKey, standingOf } from "./decided";
 import { inOrder, isOnTheWay } from "./order";
 import { diffKey, REVIEWS, reviewKey, reviewPath } from "./queries";
+import { partKeys } from "./rows";
 
 /** What a person says about a part. */
 export type Verdict = "accepted" | "rejected";
@@ -32,7 +36,7 @@ const WORDS: Record<Verdict, string> = { accepted: "Accept", rejected: "Reject" 
 const all = (bead: string) => (isOnTheWay(bead) ? [] : [reviewKey(bead), diffKey(bead), REVIEWS]);
 
 /** Everything that can be done to the review of one bead. */
-export function useReviewChanges(bead: string, commit: string | undefined) {
+export function useReviewChanges(bead: string, commit: string | undefined, by: string) {
   const decide = useChange<Decision, Review>({
     what: ({ verdict, name }) => `${WORDS[verdict]} ${name}`,
     send: ({ verdict, parts }) => {
@@ -41,7 +45,7 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
         post(reviewPath(bead, "/decisions"), { verdict, commit, ...about }),
       );
     },
-    expect: (cache, decision) => rehearse(cache, bead, decision),
+    expect: (cache, decision) => rehearse(cache, bead, decision, by),
     settle: () => all(bead),
   });
   const takeBack = useChange<{ key?: string }, Review>({
@@ -49,7 +53,8 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
     send: ({ key }) =>
       inOrder(bead, () => remove(reviewPath(bead, "/decisions", key ? { key } : {}))),
     expect: (cache, { key }) => {
-      if (key) setStandings(cache, bead, new Map([[key, "undecided"]]));
+      if (!key) return;
+      setDecisions(cache, bead, new Set([key]), (all) => all.filter((one) => one.key !== key));
     },
     settle: () => all(bead),
   });
@@ -60,42 +65,78 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
         post(reviewPath(bead, "/edits"), { part: { key }, text: draft.text, commit }),
       ),
     done: taken,
-    expect: (cache, { key }) => setStandings(cache, bead, new Map([[key, "edited"]])),
+    expect: (cache, { key, draft }) => {
+      const made = (path: string) => ({ ...madeNow(by, path, key, "edited"), text: draft.text });
+      addDecisions(cache, bead, (file) => (hasKey(file, key) ? [made(file.path)] : []));
+    },
     settle: () => all(bead),
   });
   return { decide, takeBack, edit };
 }
 
 /** Shows a decision before the server has answered. */
-function rehearse(cache: Rehearsal, bead: string, { verdict, parts }: Decision): void {
-  const standings = new Map<string, string>();
-  for (const part of parts) {
-    if (part.key != null) standings.set(part.key, part.lines ? "mixed" : verdict);
-  }
-  const paths = new Set(parts.flatMap((part) => (part.path == null ? [] : [part.path])));
-  setStandings(cache, bead, standings, (path) =>
-    parts.length === 0 || paths.has(path) ? verdict : undefined,
-  );
-}
-
-/** Sets how parts stand, one by one or file by file, and counts again. */
-function setStandings(
+export function rehearse(
   cache: Rehearsal,
   bead: string,
-  standings: ReadonlyMap<string, string>,
-  ofFile: (path: string) => string | undefined = () => undefined,
+  { verdict, parts }: Decision,
+  by: string,
 ): void {
+  addDecisions(cache, bead, (file) => {
+    const keys = partKeys([file]);
+    const made = (key: string) => madeNow(by, file.path, key, verdict);
+    if (parts.length === 0) return keys.map(made);
+    return parts.flatMap((part) => {
+      if (part.path === file.path) return keys.map(made);
+      if (part.key == null || !keys.includes(part.key)) return [];
+      return [{ ...made(part.key), lines: part.lines ?? null }];
+    });
+  });
+}
+
+/** A decision as the server will tell of it. */
+function madeNow(by: string, path: string, key: string, verdict: string): ReviewDecision {
+  return { path, key, verdict, bound: "bound", by, at: serverTimestamp() };
+}
+
+const hasKey = (file: ReviewFile, key: string) => partKeys([file]).includes(key);
+
+/** Adds what was decided about each file, and counts again. */
+function addDecisions(
+  cache: Rehearsal,
+  bead: string,
+  about: (file: ReviewFile) => ReviewDecision[],
+): void {
+  let made: ReviewDecision[] = [];
+  cache.update<ReviewDiff>(diffKey(bead), (diff) => {
+    made = diff.files.flatMap(about);
+    return diff;
+  });
+  const keys = new Set(made.map(({ key }) => key));
+  setDecisions(cache, bead, keys, (before) => [...before, ...made]);
+}
+
+/** Sets what was decided, works out anew how the parts of these keys stand, and counts again. */
+function setDecisions(
+  cache: Rehearsal,
+  bead: string,
+  keys: ReadonlySet<string>,
+  change: (before: readonly ReviewDecision[]) => ReviewDecision[],
+): void {
+  let decisions: ReviewDecision[] = [];
+  cache.update<Review>(reviewKey(bead), (review) => {
+    decisions = change(review.decisions);
+    return { ...review, decisions };
+  });
+  const decided = decidedByKey(decisions);
   let tally: ReviewTally | undefined;
   cache.update<ReviewDiff>(diffKey(bead), (diff) => {
     const files = diff.files.map((file) => ({
       ...file,
-      ...(file.key != null && {
-        standing: standings.get(file.key) ?? ofFile(file.path) ?? file.standing ?? null,
-      }),
-      hunks: file.hunks.map((hunk) => ({
-        ...hunk,
-        standing: standings.get(hunk.key) ?? ofFile(file.path) ?? hunk.standing,
-      })),
+      ...(file.key != null &&
+        keys.has(file.key) && { standing: standingOf(decided.get(file.key)) }),
+      hunks: file.hunks.map((hunk) =>
+        keys.has(hunk.key) ? { ...hunk, standing: standingOf(decided.get(hunk.key), hunk) } : hunk,
+      ),
     }));
     tally = tallyOf(files);
     return { ...diff, files, tally };

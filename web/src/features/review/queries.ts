@@ -69,8 +69,9 @@ async function readDiff(bead: string): Promise<ReviewDiff> {
   return diff;
 }
 
+// A push alone is no event of the bead, but what is reviewed is another then.
 onLive({
-  on: ["review:*", "bead:*", "landing:*"],
+  on: ["review:*", "bead:*", "landing:*", "agent:commit"],
   invalidate: (event) => {
     const bead = refOf(event, "beadId");
     return bead === undefined || isOnTheWay(bead)

@@ -69,6 +69,38 @@ describe("the rows of a diff", () => {
     expect(lineRows(odd, { isSplit: false, hidesSpace: false })).toHaveLength(3);
   });
 
+  it("R2 show nothing of a block that was only wrapped and moved to the right", () => {
+    const wrapped = fakeHunk([
+      ...[" x", "-open();", "-old();", "-close();"],
+      ...["+if (a) {", "+  open();", "+  young();", "+  close();", "+}"],
+    ]);
+    const shown = (isSplit: boolean) =>
+      lineRows(wrapped, { isSplit, hidesSpace: true }).map(({ left, right, isSpace }) => [
+        isSpace ? "same" : "",
+        left?.text,
+        right?.text,
+      ]);
+    expect(shown(false)).toEqual([
+      ["", "x", "x"],
+      ["", undefined, "if (a) {"],
+      ["same", "open();", "  open();"],
+      ["", "old();", undefined],
+      ["", undefined, "  young();"],
+      ["same", "close();", "  close();"],
+      ["", undefined, "}"],
+    ]);
+    expect(shown(true).slice(3, 4)).toEqual([["", "old();", "  young();"]]);
+  });
+
+  it("R2 compare a very long run of lines only place by place", () => {
+    const many = (sign: string) => Array.from({ length: 500 }, (_, at) => `${sign}line ${at};`);
+    const moved = fakeHunk([...many("-"), ...many("+  ")]);
+    const spaces = (lines: string[]) =>
+      lineRows(fakeHunk(lines), { isSplit: false, hidesSpace: true }).filter((one) => one.isSpace);
+    expect(lineRows(moved, { isSplit: false, hidesSpace: true })).toHaveLength(500);
+    expect(spaces([...many("-"), "+if (a) {", ...many("+  ")])).toHaveLength(0);
+  });
+
   it("put the editor below the bar, and where a comment is written below its line", () => {
     expect(kinds({ editing: "h1" })[2]).toBe("editor");
     expect(kinds({ edits: new Map([["h1", "x"]]) })[2]).toBe("edited");

@@ -1,7 +1,7 @@
 import type { ReviewComment, ReviewFile, ReviewHunk, ReviewLine } from "../../api/types";
 import type { FlowItem } from "../../ui/flow/flow";
 import { type Expanded, type Gap, gapsOf, hiddenIn, shownLines } from "./expand";
-import { isSameButSpace } from "./words";
+import { type Stretch, stretchesOf } from "./space";
 
 /** A line, on one side or below each other; in a split view either side may be empty. */
 export interface LineRow {
@@ -188,33 +188,35 @@ export function lineRows(
   hunk: ReviewHunk,
   { isSplit, hidesSpace }: Pick<Look, "isSplit" | "hidesSpace">,
 ): LineRow[] {
-  const pairs = hunk.rows ?? [];
-  const at = (index?: number | null) => (index == null ? undefined : hunk.lines[index]);
-  const spaceOnly = new Set<ReviewLine>();
+  const row = (left?: ReviewLine, right?: ReviewLine): LineRow => {
+    return { kind: "line", hunk, left, right, isSpace: false };
+  };
   if (hidesSpace) {
-    for (const pair of pairs) {
-      const [left, right] = [at(pair.old), at(pair.new)];
-      if (left && right && left !== right && isSameButSpace(left.text, right.text)) {
-        spaceOnly.add(left).add(right);
-      }
-    }
+    return stretchesOf(hunk.lines).flatMap((stretch) => rowsOfStretch(stretch, isSplit, row));
   }
-  const isSpace = (line?: ReviewLine) => line !== undefined && spaceOnly.has(line);
+  const pairs = hunk.rows ?? [];
   if (isSplit && pairs.length > 0) {
-    return pairs.map((pair) => {
-      const [left, right] = [at(pair.old), at(pair.new)];
-      return { kind: "line", hunk, left, right, isSpace: isSpace(right) };
-    });
+    const at = (index?: number | null) => (index == null ? undefined : hunk.lines[index]);
+    return pairs.map((pair) => row(at(pair.old), at(pair.new)));
   }
-  return hunk.lines
-    .filter((line) => !(isSpace(line) && line.kind === "removed"))
-    .map((line) => ({
-      kind: "line",
-      hunk,
-      left: line.kind === "added" ? undefined : line,
-      right: line.kind === "removed" ? undefined : line,
-      isSpace: isSpace(line),
-    }));
+  return hunk.lines.map((line) =>
+    row(line.kind === "added" ? undefined : line, line.kind === "removed" ? undefined : line),
+  );
+}
+
+/** What differs, then the line that is the same: of the two that are, the one that is there now. */
+function rowsOfStretch(
+  { removed, added, same }: Stretch,
+  isSplit: boolean,
+  row: (left?: ReviewLine, right?: ReviewLine) => LineRow,
+): LineRow[] {
+  const height = Math.max(removed.length, added.length);
+  const differing = isSplit
+    ? Array.from({ length: height }, (_, at) => row(removed[at], added[at]))
+    : [...removed.map((line) => row(line)), ...added.map((line) => row(undefined, line))];
+  if (!same) return differing;
+  const { left, right } = same;
+  return [...differing, { ...row(left, right), isSpace: left !== right }];
 }
 
 /** Comments with their answers, by file; what is about everything is under the empty name. */

@@ -3,6 +3,7 @@ import type { Review, ReviewDiff, ReviewFile, ReviewHunk, ReviewPart } from "../
 import { useSession } from "../../roles/session";
 import type { Draft } from "../../ui/useDraft";
 import { type NewComment, useComment, useReviewChanges, type Verdict } from "./changes";
+import { decidedByKey } from "./decided";
 import { type Chosen, type Desk, latestByKey, partName } from "./deskContext";
 import { partKeys, type Spot } from "./rows";
 import { useExpand } from "./useExpand";
@@ -20,15 +21,11 @@ export function useReviewDesk(review: Review, diff: ReviewDiff, isOld: (key: str
   const [chosen, setChosen] = useState<Chosen>();
   const [editing, setEditing] = useState<string>();
   const [composing, compose] = useState<Spot>();
-  const { decide, takeBack, edit } = useReviewChanges(bead, commit);
+  const { decide, takeBack, edit } = useReviewChanges(bead, commit, actor);
   const comment = useComment(bead, commit, actor);
   const viewed = useViewed(bead);
   const { expanded, expand } = useExpand(bead, diff);
   const { keys, here } = useHere(diff, { isFolded: viewed.isFolded, isOld }, cursor);
-  const decisions = useMemo(
-    () => latestByKey(review.decisions.filter((one) => one.bound === "bound")),
-    [review.decisions],
-  );
   const send = (verdict: Verdict, parts: ReviewPart[], name: string) => {
     setChosen(undefined);
     decide.mutate({ verdict, parts, name });
@@ -73,7 +70,7 @@ export function useReviewDesk(review: Review, diff: ReviewDiff, isOld: (key: str
     setChosen,
     editing,
     composing,
-    decisions,
+    ...useDecided(review),
     viewed,
     expanded,
     decideAll: (verdict: Verdict) => send(verdict, [], "everything"),
@@ -82,6 +79,14 @@ export function useReviewDesk(review: Review, diff: ReviewDiff, isOld: (key: str
 }
 
 export type ReviewDesk = ReturnType<typeof useReviewDesk>;
+
+/** What was decided about what is still there, by its key: the last word, and line by line. */
+function useDecided({ decisions }: Review) {
+  return useMemo(() => {
+    const bound = decisions.filter((one) => one.bound === "bound");
+    return { decisions: latestByKey(bound), decided: decidedByKey(bound) };
+  }, [decisions]);
+}
 
 /** What the cursor goes by. */
 interface LeftOut {

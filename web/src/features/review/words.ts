@@ -82,7 +82,7 @@ function withHidden(text: string, look: Omit<Piece, "text">): Piece[] {
     });
 }
 
-/** Whether two lines say the same if nobody looks at white space. */
-export function isSameButSpace(one: string, other: string): boolean {
-  return one.replace(/\s+/g, "") === other.replace(/\s+/g, "");
+/** What a line says to somebody who does not look at white space. */
+export function withoutSpace(text: string): string {
+  return text.replace(/\s+/g, "");
 }

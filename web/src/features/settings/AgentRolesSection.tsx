@@ -6,15 +6,17 @@ import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { agentQueries } from "../agents/queries";
 import styles from "./AgentRolesSection.module.css";
+import { ASKED_ANEW } from "./queries";
 import { Line, Lines, Section } from "./Section";
 
 /** What agents can be, and what each is told first. */
 export function AgentRolesSection() {
-  const query = useQuery(agentQueries.roles);
+  const query = useQuery({ ...agentQueries.roles, ...ASKED_ANEW });
   return (
     <Section
       title="Agent roles"
       lead="What agents can be. Your own are files in .godel/roles of a repository: prompt, tools, permissions, model and walls."
+      acts={<Badge icon="lock">managed by file</Badge>}
     >
       <Loaded query={query} what="The roles" skeleton={<SkeletonRows rows={5} height={54} />}>
         {(items) => (

@@ -11,6 +11,9 @@ import { usersQuery } from "../costs/queries";
 /** So many acts are enough for a page; a narrower filter finds the rest. */
 const MOST_ACTS = 500;
 
+/** No event tells of files on the server or of what others do, so whoever looks reads it again. */
+export const ASKED_ANEW = { staleTime: 0 } as const;
+
 export const settingsQueries = {
   keys: queryOptions({ queryKey: ["keys"], queryFn: () => list("/api/v1/keys") }),
   secrets: queryOptions({
@@ -24,15 +27,18 @@ export const settingsQueries = {
   routing: queryOptions({
     queryKey: ["routing"],
     queryFn: () => get("/proxy/v1/routing"),
+    ...ASKED_ANEW,
   }),
   runtimes: queryOptions({
     queryKey: ["runtimes"],
     queryFn: () => get("/api/v1/runtimes"),
+    ...ASKED_ANEW,
   }),
   audit: (filter: { action?: string; result?: string; since?: string; until?: string }) =>
     queryOptions({
       queryKey: ["audit", filter],
       queryFn: () => list("/api/v1/audit", { filter, most: MOST_ACTS }),
+      ...ASKED_ANEW,
     }),
   verdict: queryOptions({
     queryKey: ["audit-verdict"],

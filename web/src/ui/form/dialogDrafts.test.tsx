@@ -1,6 +1,6 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeServer } from "../../../tests/fakeServer";
 import { renderPart } from "../../../tests/renderPart";
 import type { Convoy, Task } from "../../api/types";
@@ -8,6 +8,7 @@ import { SpawnDrawer } from "../../features/agents/spawn/SpawnDrawer";
 import { CloseDialog } from "../../features/beads/CloseDialog";
 import { bead } from "../../features/beads/fakeBead";
 import { BeadGraph } from "../../features/beads/graph";
+import { About } from "../../features/beads/panel/About";
 import { BeadFacts } from "../../features/beads/panel/BeadFacts";
 import { TitleField } from "../../features/beads/TitleField";
 import { EditConvoy } from "../../features/convoys/EditConvoy";
@@ -146,6 +147,40 @@ describe("G2 what was sent is no draft any more", () => {
       fireEvent.keyDown(title, { key });
       expect(sessionStorage, key).toHaveLength(0);
     }
+  });
+});
+
+const FIELDS = "input, textarea";
+
+describe("G2 what was refused is a draft again", () => {
+  it.each([
+    ["the name of a new convoy", <NewConvoy key="new" beads={[]} onClose={nothing} />, "Name"],
+    ["another name", <EditConvoy key="edit" convoy={CONVOY} onClose={nothing} />, "Name"],
+    [
+      "why beads are closed",
+      <CloseDialog key="close" beads={[bead("b-1")]} onClose={nothing} onClosed={nothing} />,
+      "Why",
+    ],
+    ["a title", <TitleField key="t" bead={bead("b-1")} isEditing onEditing={nothing} />, "Title"],
+    ["what is to be done", <About key="about" bead={bead("b-1")} />, "Description"],
+  ])("%s", async (_, part, label) => {
+    const first = renderPart(part);
+    const begin = () => {
+      const edit = screen.queryByRole("button", { name: `Edit: ${label}` });
+      if (edit) fireEvent.click(edit);
+    };
+    begin();
+    const field = () => screen.getByLabelText<HTMLInputElement>(label, { selector: FIELDS });
+    fireEvent.change(field(), { target: { value: "words" } });
+    if (field().form) fireEvent.submit(field());
+    else fireEvent.keyDown(field(), { key: "Enter", ctrlKey: true });
+    expect(sessionStorage).toHaveLength(0);
+    // No server is there, so it is refused.
+    await vi.waitFor(() => expect(sessionStorage).toHaveLength(1));
+    first.unmount();
+    renderPart(part);
+    begin();
+    expect(field().value).toBe("words");
   });
 });
 

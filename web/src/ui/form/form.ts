@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import { asSentence } from "../Sentence";
-import { readDraft as readDraftText, writeDraft } from "../useDraft";
+import { type Draft, readDraft as readDraftText, writeDraft } from "../useDraft";
 
 /** Which field of a form an answer of the server is about: by the field that it names, else by its words. */
 export type FieldWords<Name extends string> = Readonly<Partial<Record<Name, RegExp>>>;
@@ -60,6 +60,8 @@ export function useFields<Values extends Record<string, string>>(
     isDirty: Object.keys(changesOf(values, initial)).length > 0,
     /** Forgets what was written; for who sent it, and for who does not want it. */
     discard: () => keepDraft(draft, {}),
+    /** What is written now, to have it back when the server refuses. */
+    written: writtenIn(draft, changesOf(values, initial)),
   };
 }
 
@@ -100,9 +102,14 @@ function changesOf<Values extends Record<string, string>>(
 }
 
 function keepDraft(draft: string | undefined, changed: Record<string, string>): void {
-  if (draft === undefined) return;
+  const written = writtenIn(draft, changed);
+  if (written) writeDraft(written.name, written.text);
+}
+
+function writtenIn(draft: string | undefined, changed: Record<string, string>): Draft | undefined {
+  if (draft === undefined) return undefined;
   const isEmpty = Object.keys(changed).length === 0;
-  writeDraft(`form.${draft}`, isEmpty ? "" : JSON.stringify(changed));
+  return { name: `form.${draft}`, text: isEmpty ? "" : JSON.stringify(changed), isForm: true };
 }
 
 /** What was written earlier, as far as the form still has such fields. */

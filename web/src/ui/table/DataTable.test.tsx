@@ -1,6 +1,9 @@
-import { fireEvent, render, screen } from "@testing-library/react";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { fireEvent, render as renderAlone, screen } from "@testing-library/react";
+import { type ReactNode, useState } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { useKeys } from "../../actions/listener";
+import { newQueryClient } from "../../queryClient";
 import { BulkBar } from "./BulkBar";
 import { type Column, DataTable } from "./DataTable";
 
@@ -48,6 +51,11 @@ function Page({
   );
 }
 
+const client = newQueryClient();
+const Around = ({ children }: { children: ReactNode }) => (
+  <QueryClientProvider client={client}>{children}</QueryClientProvider>
+);
+const render = (part: ReactNode) => renderAlone(part, { wrapper: Around });
 const press = (key: string) => fireEvent.keyDown(document.body, { key });
 const names = () => screen.getAllByRole("row").map((row) => row.getAttribute("data-row"));
 
@@ -104,5 +112,59 @@ describe("a table", () => {
     press("Enter");
     expect(onPeek.mock.calls.flat()).toEqual([THINGS[1]]);
     expect(onOpen.mock.calls.flat()).toEqual([THINGS[1]]);
+  });
+
+  describe("keeps still under a cursor that keys have set", () => {
+    const COLD = { id: "cold", size: 1 };
+    const WARM = { id: "warm", size: 2 };
+    const NEW = { id: "new", size: 3 };
+
+    function Changing() {
+      useKeys();
+      const [rows, setRows] = useState([COLD, WARM]);
+      return (
+        <>
+          <button type="button" onClick={() => setRows([NEW, WARM, COLD])}>
+            Change
+          </button>
+          <DataTable
+            label="Things"
+            noun="thing"
+            columns={COLUMNS}
+            rows={rows}
+            keyOf={({ id }) => id}
+          />
+        </>
+      );
+    }
+
+    const shown = () => names().slice(1);
+    const change = () => fireEvent.click(screen.getByRole("button", { name: "Change" }));
+    const cursor = () => document.querySelector("[data-cursor]")?.getAttribute("data-row");
+
+    beforeEach(() => {
+      render(<Changing />);
+      press("j");
+      change();
+      expect(shown()).toEqual(["cold", "warm"]);
+      expect(cursor()).toBe("cold");
+    });
+
+    it("until Esc leaves it", () => {
+      press("Escape");
+      expect(shown()).toEqual(["new", "warm", "cold"]);
+      expect(cursor()).toBeUndefined();
+    });
+
+    it("until somebody presses elsewhere", () => {
+      fireEvent.pointerDown(document.body);
+      expect(shown()).toEqual(["new", "warm", "cold"]);
+    });
+
+    it("and lets in what is new when asked", () => {
+      fireEvent.click(screen.getByRole("button", { name: "1 new thing" }));
+      expect(shown()).toEqual(["new", "warm", "cold"]);
+      expect(cursor()).toBe("cold");
+    });
   });
 });

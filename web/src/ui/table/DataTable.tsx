@@ -1,14 +1,13 @@
 import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { useParam } from "../../router/router";
-import { useCalm } from "../calm";
 import { classes } from "../classes";
 import { Icon } from "../Icon";
 import { NewRows } from "../NewRows";
 import { useLatest } from "../useLatest";
-import { usePresence } from "../usePresence";
 import styles from "./DataTable.module.css";
 import { formatSort, nextSort, parseSort, type Sort, type SortValue, sortRows } from "./sort";
-import { type Rows, useRows } from "./useRows";
+import { useCalmRows } from "./useCalmRows";
+import type { Rows } from "./useRows";
 import { useKeepInView, useVirtual } from "./useVirtual";
 
 /** One column of a table. */
@@ -63,11 +62,12 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const rowHeight = props.rowHeight ?? ROW_HEIGHT;
   const box = useRef<HTMLDivElement>(null);
   const { sort, sorted, sortTo } = useSorted(columns, rows, sortParam);
-  const isBusy = usePresence(box);
   const { arrange, headOf } = props;
   const arranged = useMemo(() => arrange?.(sorted) ?? sorted, [arrange, sorted]);
-  const calm = useCalm(arranged, keyOf, isBusy, props.isTaken);
-  const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: bulk !== undefined });
+  const canSelect = bulk !== undefined;
+  const { isTaken, peeked } = props;
+  const lines = { box, rows: arranged, keyOf, isTaken, onOpen, onPeek, canSelect, peeked };
+  const { calm, list } = useCalmRows(lines);
   const visible = useMemo(
     () => (shown ? columns.filter(({ id, always }) => always || shown.has(id)) : columns),
     [columns, shown],
@@ -110,8 +110,8 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   columns={visible}
                   isAt={list.cursor === keyOf(row)}
                   isSelected={list.selected.has(keyOf(row))}
-                  canSelect={bulk !== undefined}
-                  isPeeked={props.peeked === keyOf(row)}
+                  canSelect={canSelect}
+                  isPeeked={peeked === keyOf(row)}
                   onCursor={list.setCursor}
                   onToggle={list.toggle}
                   onPress={press}

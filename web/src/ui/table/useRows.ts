@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { LIST } from "../../actions/common";
 
-interface RowsOptions<T> {
+export interface RowsOptions<T> {
   rows: readonly T[];
   keyOf: (row: T) => string;
   /** Enter: goes to the page of the row. */
@@ -13,6 +13,8 @@ interface RowsOptions<T> {
   canSelect?: boolean | undefined;
   /** How many rows `j` and `k` move by; a grid has several per line. */
   step?: number | undefined;
+  /** Told when a key moved the cursor. */
+  onMove?: (() => void) | undefined;
 }
 
 /** The cursor and the selection of a list, with the keys `j k x Enter Space`. */
@@ -37,6 +39,7 @@ export function useRows<T>({
   onPeek,
   canSelect = false,
   step = 1,
+  onMove,
 }: RowsOptions<T>): Rows<T> {
   const [cursor, setCursor] = useState<string>();
   const [selected, setSelected] = useState(NONE);
@@ -63,7 +66,9 @@ export function useRows<T>({
   const move = (by: number) => {
     const to = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
     const row = rows[Math.min(rows.length - 1, Math.max(0, to))];
-    if (row) setCursor(keyOf(row));
+    if (!row) return;
+    setCursor(keyOf(row));
+    onMove?.();
   };
   const hasRows = rows.length > 0;
   const isHere = here !== undefined;

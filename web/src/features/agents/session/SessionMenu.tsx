@@ -122,7 +122,8 @@ function WordDialog({
   agent: Agent;
   onClose: () => void;
 }) {
-  const [text, setText, clear] = useDraft(`session.${agent.id}.${verb}`);
+  const name = `session.${agent.id}.${verb}`;
+  const [text, setText, clear] = useDraft(name);
   const change = useTalkVerb(verb);
   const { title, about, label, act, bodyOf, isNeeded } = WORDS[verb];
   const word = text.trim();
@@ -132,7 +133,10 @@ function WordDialog({
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (!isReady) return;
-    change.mutate({ agent, ...(word !== "" && { body: bodyOf(word) }) });
+    change.mutate({
+      agent,
+      ...(word !== "" && { body: bodyOf(word), draft: { name, text: word } }),
+    });
     clear();
     onClose();
   };

@@ -6,6 +6,7 @@ import { toast } from "../../../change/toasts";
 import { useChange } from "../../../change/useChange";
 import { onLive } from "../../../realtime/rules";
 import { navigate } from "../../../router/router";
+import type { Draft } from "../../../ui/useDraft";
 
 const PAGE = 500;
 /** A longer conversation is shown from its beginning up to here, and says so. */
@@ -153,12 +154,13 @@ const TALK_WORDS: Record<TalkVerb, readonly [what: string, done: string]> = {
 /** Saves, shortens, goes on with or puts away the conversation of an agent. */
 export function useTalkVerb(verb: TalkVerb) {
   const [what, done] = TALK_WORDS[verb];
-  return useChange<{ agent: Agent; body?: TalkChange }, Talk>({
+  return useChange<{ agent: Agent; body?: TalkChange; draft?: Draft }, Talk>({
     what: ({ agent }) => `${what} ${agent.label}`,
     send: ({ agent, body = {} }) =>
       verb === "resume" || verb === "archive"
         ? post(`${path(agent)}/${verb}`)
         : post(`${path(agent)}/${verb}`, body),
+    draftOf: ({ draft }) => draft,
     settle: ({ agent }) => [[KEY, agent.id], ["agents"], ["agent", agent.id]],
     done: ({ agent }) => `The session of ${agent.label} ${done}`,
   });

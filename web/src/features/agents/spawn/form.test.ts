@@ -37,7 +37,7 @@ describe("the form for a new agent", () => {
   it("has a name and an end if they are given", () => {
     const form = { ...EMPTY_FORM, task: "Fix it", name: "ann", timeout: "1h 30m" };
     expect(requestOf(form)).toEqual({ task: "Fix it", label: "ann", timeoutSeconds: 5_400 });
-    expect(spawnCli(form)).toBe('godel agent spawn "Fix it" --name ann --timeout 90m');
+    expect(spawnCli(form)).toBe("godel agent spawn 'Fix it' --name ann --timeout 90m");
     expect(faultsOf({ ...form, timeout: "soon" })).toHaveProperty("timeout");
   });
 
@@ -69,7 +69,7 @@ describe("the form for a new agent", () => {
 
   it("is the same on the command line", () => {
     expect(spawnCli({ ...EMPTY_FORM, task: "Fix it", sandbox: "none", budget: "$5" })).toBe(
-      'godel agent spawn "Fix it" --sandbox none --no-walls --budget 5',
+      "godel agent spawn 'Fix it' --sandbox none --no-walls --budget 5",
     );
   });
 

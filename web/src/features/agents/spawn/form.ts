@@ -58,12 +58,12 @@ function hostsOf({ sandbox, allow }: SpawnForm): string[] {
 /** The same on the command line. */
 export function spawnCli(form: SpawnForm): string {
   const words = ["godel agent spawn"];
-  if (form.task.trim() !== "") words.push(JSON.stringify(form.task.trim()));
+  if (form.task.trim() !== "") words.push(shellWord(form.task.trim()));
   for (const name of ["name", "bead", "role", "harness", "model", "runtime", "sandbox"] as const) {
     if (form[name].trim() !== "") words.push(`--${name} ${shellWord(form[name].trim())}`);
   }
   if (form.sandbox === "none") words.push("--no-walls");
-  for (const host of hostsOf(form)) words.push(`--allow ${host}`);
+  for (const host of hostsOf(form)) words.push(`--allow ${shellWord(host)}`);
   if (!budgetFault(form.budget) && form.budget.trim() !== "") {
     words.push(`--budget ${form.budget.trim().replace(/^\$/, "")}`);
   }

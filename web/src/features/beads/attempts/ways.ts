@@ -1,3 +1,4 @@
+import { shellWord } from "../../../ui/format";
 import { listIn } from "../../../ui/typed";
 import { microsOf } from "../../intents/wish";
 
@@ -30,9 +31,9 @@ export function waysCli(bead: string, ways: Ways): string {
   const models = listIn(ways.models);
   return [
     `godel attempt start ${bead}`,
-    ...(ways.many.trim() !== "" ? [`--attempts ${ways.many.trim()}`] : []),
-    ...(models.length > 0 ? [`--models ${models.join(",")}`] : []),
+    ...(ways.many.trim() !== "" ? [`--attempts ${shellWord(ways.many.trim())}`] : []),
+    ...(models.length > 0 ? [`--models ${models.map(shellWord).join(",")}`] : []),
     ...(ways.harness !== "" ? [`--harness ${ways.harness}`] : []),
-    ...(ways.budget.trim() !== "" ? [`--budget ${ways.budget.trim()}`] : []),
+    ...(ways.budget.trim() !== "" ? [`--budget ${shellWord(ways.budget.trim())}`] : []),
   ].join(" ");
 }

@@ -3,7 +3,7 @@ import type { Bead } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { useRefusal } from "../../../roles/session";
 import { Button } from "../../../ui/Button";
-import { useDraft } from "../../../ui/useDraft";
+import { type Draft, useDraft } from "../../../ui/useDraft";
 import { MAY_CHANGE } from "../actions";
 import { useEditBeads } from "../changes";
 import { fieldOf, isDropped } from "../looks";
@@ -57,8 +57,9 @@ function TextPart({ bead, field, title }: TextPartProps) {
   const refused = useRefusal(MAY_CHANGE) ?? foreign;
   const text = bead[field] ?? "";
   const { done, all } = countChecks(text);
-  const save = (next: string) =>
-    edit.mutate({ beads: [bead], change: { [field]: next }, what: `the ${field}` });
+  const name = `bead.${bead.id}.${field}`;
+  const save = (next: string, draft?: Draft) =>
+    edit.mutate({ beads: [bead], change: { [field]: next }, what: `the ${field}`, draft });
   return (
     <section className={styles.section} aria-label={title}>
       <h3>
@@ -82,12 +83,12 @@ function TextPart({ bead, field, title }: TextPartProps) {
       </h3>
       {isEditing ? (
         <TextForm
-          name={`bead.${bead.id}.${field}`}
+          name={name}
           title={title}
           text={text}
           onSave={(next) => {
             setEditing(false);
-            if (next !== text) save(next);
+            if (next !== text) save(next, { name, text: next });
           }}
           onCancel={() => setEditing(false)}
         />

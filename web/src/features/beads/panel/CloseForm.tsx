@@ -10,14 +10,16 @@ import styles from "./BeadPanel.module.css";
 
 /** Closes what has no code to land: with a sentence that says why. */
 export function CloseForm({ bead }: { bead: Bead }) {
-  const [reason, setReason, clear] = useDraft(`bead.${bead.id}.close`);
+  const name = `bead.${bead.id}.close`;
+  const [reason, setReason, clear] = useDraft(name);
   const move = useMoveBeads();
   const isEmpty = reason.trim() === "";
   const foreign = useForeign();
   const refused =
     foreign([bead]) ?? (isEmpty ? "Write a sentence that says why first." : undefined);
   const close = (resolution: string) => {
-    move.mutate({ beads: [bead], status: "done", resolution, reason: reason.trim() });
+    const draft = { name, text: reason };
+    move.mutate({ beads: [bead], status: "done", resolution, reason: reason.trim(), draft });
     clear();
   };
   return (

@@ -38,7 +38,8 @@ export function EditableFact(props: EditableFactProps) {
     setEditing(false);
     if (next.trim() === text) return;
     const change = props.changeOf(next.trim());
-    edit.mutate({ beads: [bead], change, what: `the ${name.toLowerCase()}` });
+    const draft = { name: draftOf(props), text: next };
+    edit.mutate({ beads: [bead], change, what: `the ${name.toLowerCase()}`, draft });
   };
   return (
     <div className={styles.fact}>
@@ -73,6 +74,10 @@ export function EditableFact(props: EditableFactProps) {
   );
 }
 
+/** What a value is called among the drafts. */
+const draftOf = ({ bead, name }: Pick<EditableFactProps, "bead" | "name">) =>
+  `bead.${bead.id}.fact.${name}`;
+
 type FactInputProps = EditableFactProps & {
   onSave: (text: string) => void;
   onCancel: () => void;
@@ -80,7 +85,7 @@ type FactInputProps = EditableFactProps & {
 
 function FactInput({ name, text, faultOf, known = [], onSave, onCancel, ...rest }: FactInputProps) {
   // Who goes back in the middle of it finds it here the next time.
-  const [draft, setDraft, clear] = useDraft(`bead.${rest.bead.id}.fact.${name}`, text);
+  const [draft, setDraft, clear] = useDraft(draftOf({ bead: rest.bead, name }), text);
   const [fault, setFault] = useState<string>();
   const id = useId();
   // An input that goes away loses the focus, and that must not save once more.

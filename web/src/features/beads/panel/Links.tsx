@@ -3,7 +3,7 @@ import { post, remove } from "../../../api/client";
 import type { Bead } from "../../../api/types";
 import { useChange } from "../../../change/useChange";
 import { Guarded } from "../../../roles/Guarded";
-import { words } from "../../../ui/format";
+import { shellWord, words } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { Select } from "../../../ui/PageHead";
 import { ShortId } from "../../../ui/ShortId";
@@ -169,7 +169,7 @@ function AddLink({ bead }: { bead: Bead }) {
           side="above"
           can={MAY_CHANGE}
           refused={foreign}
-          cli={`godel bead dep add ${bead.id} ${target.trim() || "ID"} --type ${type}`}
+          cli={`godel bead dep add ${bead.id} ${shellWord(target.trim() || "ID")} --type ${type}`}
           onClick={add}
         >
           Link

@@ -7,7 +7,7 @@ import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { Facts } from "../../../ui/Facts";
-import { shortId } from "../../../ui/format";
+import { shellWord, shortId } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
 import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
@@ -82,7 +82,7 @@ function Details({ worker }: { worker: WorkerDetail }) {
           ))}
         </ul>
       </section>
-      <Cli command={`godel worker show ${worker.name}`} />
+      <Cli command={`godel worker show ${shellWord(worker.name)}`} />
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { keysOf } from "../../../actions/keymap";
 import type { Worker } from "../../../api/types";
 import { confirm } from "../../../change/confirm";
 import { useRefusal } from "../../../roles/session";
-import { plural } from "../../../ui/format";
+import { plural, shellWord } from "../../../ui/format";
 import type { MenuItem } from "../../../ui/Menu";
 import { WORKER } from "../actions";
 import { usePauseWorker, useRemoveWorker } from "./queries";
@@ -20,7 +20,7 @@ export function whyNot(verb: WorkerVerb, { status }: Worker): string | undefined
 
 /** The same on the command line. */
 export function workerCli(verb: WorkerVerb, { name }: Worker): string {
-  return `godel worker ${verb} ${name}`;
+  return `godel worker ${verb} ${shellWord(name)}`;
 }
 
 /** What can be done with workers: one call for buttons, menus and keys. */
