@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { components } from "../src/api/schema.gen";
-import { account, openBrowser, picture, signOut, visitor, type World } from "./browser";
+import { account, barriers, openBrowser, picture, signOut, visitor, type World } from "./browser";
 import { OwnServer } from "./server";
 
 type Schemas = components["schemas"];
@@ -95,6 +95,10 @@ describe("an account", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("e2e laptop", { exact: true }).waitFor();
     await picture(page, "device-question");
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await barriers(page)).toEqual([]);
+    }
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("heading", { name: "Approved" }).waitFor();
     await picture(page, "device-approved");

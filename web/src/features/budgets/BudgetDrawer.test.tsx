@@ -60,6 +60,10 @@ describe("K3 the form of a budget", () => {
     await user.clear(grace);
     await user.type(grace, "10");
     screen.getByText("Requests are refused from $220.00 on.");
+    const differs = within(screen.getByRole("region", { name: "What will be different" }));
+    expect(differs.getAllByRole("term").map((term) => term.textContent)).toEqual(["Grace"]);
+    differs.getByText("0%");
+    differs.getByText("10%");
     await user.selectOptions(screen.getByLabelText("Who is told"), "some");
     expect((send() as HTMLButtonElement).disabled).toBe(true);
     const people = screen.getByRole("group", { name: "People who are told" });

@@ -4,9 +4,18 @@ import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
 import { FormDrawer } from "../../ui/form/FormDrawer";
 import { placeError } from "../../ui/form/form";
+import { WhatChanges } from "../../ui/form/WhatChanges";
 import { usersQuery } from "../costs/queries";
 import { useProject } from "../projects/queries";
-import { graceOf, settingOf, useBudgetForm, type Values, whyNot } from "./budgetForm";
+import {
+  differences,
+  graceOf,
+  settingOf,
+  useBudgetForm,
+  type Values,
+  valuesOf,
+  whyNot,
+} from "./budgetForm";
 import {
   microsOf,
   PERIOD_TITLES,
@@ -68,6 +77,9 @@ export function BudgetDrawer({
       {!budget && <Scope values={values} set={set} error={fields.name} />}
       <Limit values={values} set={set} fields={fields} />
       <TellField values={values} set={set} people={people} error={fields.tell} />
+      {budget && refused === undefined && (
+        <WhatChanges changes={differences(valuesOf(budget), values, nameOf)} />
+      )}
       {refused === undefined && (
         <Trial
           scope={setting.scope}

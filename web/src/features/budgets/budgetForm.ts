@@ -3,6 +3,8 @@ import type { Budget, User } from "../../api/types";
 import { toast } from "../../change/toasts";
 import { useCan } from "../../roles/session";
 import { useForm } from "../../ui/form/form";
+import type { Change } from "../../ui/form/WhatChanges";
+import { money } from "../../ui/format";
 import { usersQuery } from "../costs/queries";
 import {
   amountOf,
@@ -99,6 +101,26 @@ export function toldOf(
 ): string[] {
   if (values.told !== "some") return [];
   return chosenOf(values).filter((id) => people?.some((person) => person.id === id) ?? true);
+}
+
+/** What will be another once a budget is changed, in words. */
+export function differences(
+  before: Values,
+  after: Values,
+  nameOf: (id: string) => string,
+): Change[] {
+  const percent = (value: string) => `${Number(value)}%`;
+  const words: Record<string, (values: Values) => string> = {
+    Limit: ({ amount }) => money(microsOf(amount) ?? 0),
+    "Warns from": ({ warn }) => percent(warn),
+    "Hard stop": ({ stop }) => (stop === "on" ? "on" : "off"),
+    Grace: (values) => (values.stop === "on" ? percent(values.grace) : ""),
+    "Is told": (values) =>
+      values.told === "some" ? chosenOf(values).map(nameOf).join(", ") : "everybody",
+  };
+  return Object.entries(words)
+    .map(([name, word]) => ({ name, before: word(before), after: word(after) }))
+    .filter((change) => change.before !== change.after);
 }
 
 /** Why it cannot be sent yet. */

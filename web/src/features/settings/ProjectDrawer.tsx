@@ -5,9 +5,9 @@ import { toast } from "../../change/toasts";
 import { FormDrawer } from "../../ui/form/FormDrawer";
 import { FormField } from "../../ui/form/FormField";
 import { placeError, useForm } from "../../ui/form/form";
+import { WhatChanges } from "../../ui/form/WhatChanges";
 import { amountOf, microsOf } from "../budgets/budgets";
 import { projectsQuery } from "../projects/queries";
-import styles from "./ProjectDrawer.module.css";
 import { changesOf, limitsOf, type ProjectFields } from "./projectForm";
 
 interface ProjectDrawerProps {
@@ -85,26 +85,8 @@ export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
         placeholder="claude-*, gpt-*"
         note="Patterns with commas between them; nothing means all."
       />
-      {project && changes.length > 0 && <Changes changes={changes} />}
+      {project && <WhatChanges changes={changes} />}
     </FormDrawer>
-  );
-}
-
-function Changes({ changes }: { changes: ReturnType<typeof changesOf> }) {
-  return (
-    <section className={styles.changes} aria-label="What will be different">
-      <h3>What will be different</h3>
-      <dl>
-        {changes.map(({ name, before, after }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <del>{before || "nothing"}</del> <ins>{after || "nothing"}</ins>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
   );
 }
 
