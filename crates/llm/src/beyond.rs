@@ -67,7 +67,11 @@ impl<'b> Watch<'b> {
                     | b"parametersJsonSchema"
             )
         {
-            self.told = Some((self.body.len() - value.len(), None));
+            let at = self.body.len() - value.len();
+            // What is inside of one that is only told is, too.
+            if !self.is_told(at) {
+                self.told = Some((at, None));
+            }
             return;
         }
         let mut found = self.found;
@@ -101,7 +105,7 @@ impl Beyond {
             | b"cached_content"
             | b"previous_response_id" => self.reads |= text.is_some(),
             b"prompt" => self.reads |= is_object,
-            b"url" | b"image_url" => self.reads |= begins(b"http"),
+            b"url" | b"image_url" => self.reads |= text.is_some() && !begins(b"data:"),
             b"ttl" => self.for_an_hour |= begins(b"1h\""),
             b"encrypted_content" => self.account_state |= text.is_some(),
             b"signature" | b"thoughtSignature" | b"thought_signature" => {

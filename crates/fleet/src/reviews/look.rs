@@ -132,7 +132,7 @@ pub struct Diff {
     pub comments: Vec<Spot>,
 }
 
-/// Lists what waits to be reviewed: what nobody approved first, and of that the oldest.
+/// Lists what waits to be reviewed longest: what nobody approved first, and of that the oldest.
 ///
 /// # Errors
 /// If the caller may not.

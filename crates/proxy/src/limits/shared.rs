@@ -145,7 +145,7 @@ impl<'a> Debt<'a> {
 
 impl Drop for Debt<'_> {
     fn drop(&mut self) {
-        if self.used > 0.0 {
+        if self.used != 0.0 {
             self.seat.change(|stand| stand.debt += self.used);
         }
     }

@@ -15,7 +15,7 @@ use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator as _;
 use uuid::Uuid;
 
-use super::session::{Plans, Session, connect};
+use super::session::{Session, connect};
 use super::spawn;
 use crate::hub::{Hub, Logged};
 use crate::statement::Conn;
@@ -152,7 +152,7 @@ impl Listener {
         let mut ears = connect(&self.url)?;
         let listen = ears.batch_execute("LISTEN godel_events");
         listen.map_err(|cause| Error::postgres("listen", cause))?;
-        let mut eyes = Session::open(&self.url, Plans::Fitting)?;
+        let mut eyes = Session::open(&self.url)?;
         let mut next = Instant::now();
         while !self.stop.load(Ordering::Relaxed) {
             let left = next.saturating_duration_since(Instant::now());

@@ -10,7 +10,7 @@ use super::Queue;
 use super::append::{append, append_acts, lock_head, note};
 use super::follower::Bell;
 use super::outcome::{Row, Trace};
-use super::session::{Plans, Session};
+use super::session::Session;
 use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
@@ -30,15 +30,14 @@ const TRIES_MAX: usize = 5;
 #[derive(Debug)]
 struct Line {
     url: String,
-    plans: Plans,
     session: Option<Session>,
     /// Since when the database cannot be reached.
     away: Option<Instant>,
 }
 
 impl Line {
-    fn new(url: &str, plans: Plans) -> Self {
-        Self { url: url.to_owned(), plans, session: None, away: None }
+    fn new(url: &str) -> Self {
+        Self { url: url.to_owned(), session: None, away: None }
     }
 
     /// Returns a connection that works as far as known, or gives up at the deadline; at once if others
@@ -48,7 +47,7 @@ impl Line {
             self.session = None;
         }
         while self.session.is_none() {
-            match Session::open(&self.url, self.plans) {
+            match Session::open(&self.url) {
                 Ok(session) => (self.session, self.away) = (Some(session), None),
                 Err(error @ Error::Unavailable(_)) => {
                     let away = self.away.get_or_insert_with(Instant::now).elapsed();
@@ -102,7 +101,7 @@ pub(super) struct ReadLane {
 
 impl ReadLane {
     pub(super) fn new(url: &str) -> Self {
-        Self { line: Line::new(url, Plans::Fitting) }
+        Self { line: Line::new(url) }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -172,7 +171,7 @@ enum Failed {
 
 impl WriteLane {
     pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell, seal: Arc<Seal>) -> Self {
-        Self { line: Line::new(url, Plans::Kept), hub, bell, seal }
+        Self { line: Line::new(url), hub, bell, seal }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -304,12 +303,18 @@ fn run_all(
         let enter = enter_from(inside, job.scope());
         session.batch("savepoint", &format!("{prefix} {save} {enter}"))?;
         fault("store-begun");
+        session.broken = false;
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
         let drafts = tx.take_drafts();
         drop(tx);
         if session.retry {
             return Err(Error::Unavailable(None));
+        }
+        // The database would answer a commit of it as if all was well.
+        if keep && session.broken {
+            let cause = "a statement failed before, and nobody minded".into();
+            return Err(Error::Failed { statement: "commit", cause });
         }
         prefix = if keep { keep_it } else { undo_it };
         // What is undone is undone with the settings that were made for it.

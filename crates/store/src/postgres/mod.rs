@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 pub(crate) use self::address::Address;
 pub(crate) use self::backup::{backup, restore};
 pub(crate) use self::schema::{migrate, schema};
-use self::session::{Plans, Session};
+use self::session::Session;
 use crate::hub::Hub;
 use crate::job::Job;
 use crate::seal::Seal;
@@ -120,7 +120,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 
 /// Lets the database check every statement; returns how many there are.
 pub(crate) fn check_statements(url: &str) -> Result<usize> {
-    let mut session = Session::open(url, Plans::Fitting)?;
+    let mut session = Session::open(url)?;
     let own = [
         ("stream_head_lock", append::LOCK_HEAD),
         ("event_append", append::APPEND),

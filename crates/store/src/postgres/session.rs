@@ -27,21 +27,14 @@ const PLANS_LAST: Duration = Duration::from_secs(5);
 /// The time at which a statement runs, not the one at which its transaction began.
 pub(super) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
-/// How long the plans of a connection are good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Plans {
-    /// Each is made for the values that are asked for, if that could be better.
-    Fitting,
-    /// Each is made once, whatever the values: of the same few rows it costs more to plan than to write.
-    Kept,
-}
-
 /// A connection that works under the role of the application.
 pub(crate) struct Session {
     client: Client,
     prepared: HashMap<&'static str, postgres::Statement>,
     /// Whether a statement failed in a way that makes the whole transaction worth another try.
     pub(crate) retry: bool,
+    /// Whether a statement failed, after which nothing of the transaction can be kept.
+    pub(crate) broken: bool,
     /// Since when what workers have can have begun.
     pub(crate) floors: Floors,
     /// When its plans were made, at the earliest.
@@ -96,11 +89,7 @@ pub(super) fn connect_first(url: &str) -> Result<Client> {
 
 impl Session {
     /// Connects and takes the role that row-level security binds.
-    pub(crate) fn open(url: &str, plans: Plans) -> Result<Self> {
-        let mode = match plans {
-            Plans::Fitting => "auto",
-            Plans::Kept => "force_generic_plan",
-        };
+    pub(crate) fn open(url: &str) -> Result<Self> {
         let mut client = connect(url)?;
         client
             .batch_execute(&format!(
@@ -110,13 +99,12 @@ impl Session {
                  SET SESSION lock_timeout = '20s';
                  SET SESSION enable_seqscan = off;
                  SET SESSION jit = off;
-                 SET SESSION plan_cache_mode = {mode};
                  SELECT pg_advisory_lock_shared({SERVER_LOCK});
                  SET SESSION ROLE godel_app;",
             ))
             .map_err(|cause| Error::postgres("session_start", cause))?;
         let (prepared, floors) = (HashMap::new(), Floors::default());
-        Ok(Self { client, prepared, retry: false, floors, planned: Instant::now() })
+        Ok(Self { client, prepared, retry: false, broken: false, floors, planned: Instant::now() })
     }
 
     /// Returns what has to be said before a transaction so that plans fit tables which are empty in
@@ -204,6 +192,7 @@ impl Session {
                 || *state == SqlState::LOCK_NOT_AVAILABLE
         });
         self.retry |= again;
+        self.broken = true;
         Error::postgres(name, cause)
     }
 }
