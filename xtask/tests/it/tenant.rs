@@ -52,7 +52,7 @@ fn sets_session(text: &str) -> bool {
         word.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next() == Some("set")
     };
     words.windows(3).any(|three| {
-        let scoped = matches!(three[1].as_str(), "session" | "local");
+        let scoped = three[1] == "session";
         is_set(&three[0]) && (names_tenant(&three[1]) || (scoped && names_tenant(&three[2])))
     }) || matches!(words.as_slice(), [.., set, last] if is_set(set) && names_tenant(last))
 }
@@ -99,7 +99,6 @@ mod tests {
             " app.tenant='1'; select 1",
             "\n  app.tenant TO '1'",
             " SESSION app.tenant = '1'",
-            " LOCAL app.tenant_id = '1'",
             " \"app.tenant\" = '1'",
             " app.tenant",
         ] {
@@ -115,6 +114,7 @@ mod tests {
         assert!(!found("select set_", "config('app.tenant', $1, true)"));
         assert!(!found("select set_", "config('app.tenant', coalesce(a, b), true)"));
         assert!(!found("select set_", "config('work_mem', '1MB', false)"));
+        assert!(!found("begin; SET", " LOCAL app.tenant = '1'"));
         assert!(!found("update t set", " tenant = 1 where current_setting('app.tenant') = ''"));
     }
 }

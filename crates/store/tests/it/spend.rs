@@ -300,7 +300,9 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         let store = Store::open(&world.config).await.unwrap();
         let page = store.read(scope, |tx| tx.calls().before(None, 10)).await.unwrap();
         let lost = page.iter().find(|record| record.start.id == open.id).unwrap();
-        assert_eq!((page.len(), &lost.start), (2, &open), "{}", world.engine);
+        // What is settled holds nothing any more.
+        let settled = CallStart { held: Vec::new(), ..open.clone() };
+        assert_eq!((page.len(), &lost.start), (2, &settled), "{}", world.engine);
         let end = lost.end.as_ref().unwrap();
         assert_eq!((end.outcome, end.cost, end.estimated), (Outcome::Lost, Some(900), true));
         let sums = store.read(scope, |tx| tx.usage().between(0, i64::MAX)).await.unwrap();
