@@ -154,24 +154,25 @@ fn plain(text: &[u8]) -> Cow<'_, [u8]> {
     }
     let (mut found, mut rest) = (Vec::with_capacity(near.len()), near);
     while let Some((&byte, after)) = rest.split_first() {
-        (rest, _) = (after, found.push(byte));
-        if byte == b'"' {
-            break;
-        }
-        if byte == b'\\' {
-            found.pop();
-            let Some((&sign, after)) = rest.split_first() else { break };
-            rest = after;
-            let code = rest.get(..4).filter(|_| sign == b'u');
-            let code = code.and_then(|code| str::from_utf8(code).ok());
-            match code.map(|code| u8::from_str_radix(code, 16)) {
-                Some(Ok(plain)) => found.push(plain),
-                // What is no plain sign is in no word that means something.
-                Some(Err(_)) => found.push(b'?'),
-                None => found.push(sign),
+        rest = after;
+        if byte != b'\\' {
+            found.push(byte);
+            if byte == b'"' {
+                break;
             }
-            rest = rest.get(if sign == b'u' { 4 } else { 0 }..).unwrap_or_default();
+            continue;
         }
+        let Some((&sign, after)) = rest.split_first() else { break };
+        rest = after;
+        if sign != b'u' {
+            found.push(sign);
+            continue;
+        }
+        let code = rest.get(..4).and_then(|code| str::from_utf8(code).ok());
+        // What is no plain sign is in no word that means something.
+        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        found.push(code.unwrap_or(b'?'));
+        rest = rest.get(4..).unwrap_or_default();
     }
     Cow::Owned(found)
 }
