@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::auth::{self, Credential, login};
 use godel_app::{App, Crew, backup, beads, keys, queue, retention, spend, tenants, workflows};
@@ -24,7 +23,7 @@ use tokio_util::sync::DropGuard;
 
 use crate::state::{Entrance, Parts, Shared};
 use crate::tls::{Current, Facts, Keeper, Tls, machine_name};
-use crate::{Config, agents, anchors, listen, metrics, openapi, router};
+use crate::{Config, agents, anchors, listen, metrics, router};
 
 /// Why a server did not start or stop as it should.
 #[derive(Debug, thiserror::Error)]
@@ -336,7 +335,6 @@ fn shared(
         started_at: app.clock.now(),
         prometheus,
         counter: Arc::default(),
-        openapi: Bytes::from(openapi::openapi_json()),
         tls,
         entrance,
     }))

@@ -21,6 +21,7 @@ mod listen;
 mod metrics;
 mod observe;
 mod openapi;
+mod paths;
 mod router;
 mod routes;
 mod state;

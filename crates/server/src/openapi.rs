@@ -1,7 +1,9 @@
 //! The OpenAPI document, made from the router.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use bytes::Bytes;
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::schema::{ArrayItems, Schema, SchemaType, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
@@ -111,10 +113,10 @@ pub(crate) fn finish(document: &mut OpenApi) {
 /// written out by the derive, and readers of the document would see another type in each answer.
 fn refer_inside(schema: &mut RefOr<Schema>, named: &BTreeMap<String, RefOr<Schema>>) {
     let refer = |part: &mut RefOr<Schema>| {
-        let name = named.iter().find(|(_, known)| *known == part).map(|(name, _)| name);
-        match name {
-            Some(name) if is_composed(part) => *part = Ref::from_schema_name(name).into(),
-            _ => refer_inside(part, named),
+        let mut known = named.iter().filter(|_| is_composed(part));
+        match known.find(|(_, known)| *known == part) {
+            Some((name, _)) => *part = Ref::from_schema_name(name).into(),
+            None => refer_inside(part, named),
         }
     };
     match schema {
@@ -154,7 +156,13 @@ fn never_null(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Returns the OpenAPI document of this server as JSON text.
+/// Returns the document of this program; it is made when it is asked for first.
+pub(crate) fn ready() -> Bytes {
+    static READY: LazyLock<Bytes> = LazyLock::new(|| openapi_json().into());
+    READY.clone()
+}
+
+/// Makes the OpenAPI document of this server as JSON text.
 pub fn openapi_json() -> String {
     let document = crate::router::document();
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"

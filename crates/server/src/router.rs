@@ -8,11 +8,10 @@ use http::{HeaderValue, header};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use utoipa::openapi::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
+use crate::paths::{Paths, routes};
 use crate::routes::agents::{
     attach, attempts, carry, convoys as marches, landings, lead, mail, own, places, sessions,
     worktrees,
@@ -35,8 +34,8 @@ const DEPRECATED_SINCE: &str = "@1794700800";
 const SUNSET: &str = "Sat, 15 May 2027 00:00:00 GMT";
 
 /// The paths of the API that need no caller.
-fn open_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn open_api() -> Paths {
+    Paths::new()
         .routes(routes!(health::health))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
@@ -46,8 +45,8 @@ fn open_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths of the queue.
-fn queue_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn queue_api() -> Paths {
+    Paths::new()
         .routes(routes!(tasks::list, tasks::create))
         .routes(routes!(tasks::create_all))
         .routes(routes!(tasks::get))
@@ -74,8 +73,8 @@ fn queue_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths of workflows, runs and teams.
-fn workflow_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn workflow_api() -> Paths {
+    Paths::new()
         .routes(routes!(definitions::list, definitions::create))
         .routes(routes!(definitions::validate))
         .routes(routes!(definitions::get, definitions::update, definitions::delete))
@@ -107,8 +106,8 @@ fn workflow_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths of agents, their conversations and their mail.
-fn agent_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn agent_api() -> Paths {
+    Paths::new()
         .routes(routes!(lead::list, lead::spawn))
         .routes(routes!(lead::get, lead::delete))
         .routes(routes!(lead::pause))
@@ -172,8 +171,8 @@ fn agent_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths of reviews by people.
-fn review_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn review_api() -> Paths {
+    Paths::new()
         .routes(routes!(reviews::list))
         .routes(routes!(reviews::get))
         .routes(routes!(reviews::diff))
@@ -190,8 +189,8 @@ fn review_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths that agents ask with their own tokens, which open nothing else.
-fn own_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn own_api() -> Paths {
+    Paths::new()
         .routes(routes!(own::show))
         .routes(routes!(own::todos))
         .routes(routes!(own::mail, own::send))
@@ -203,8 +202,8 @@ fn own_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths of the API behind the guard.
-fn guarded_api() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn guarded_api() -> Paths {
+    Paths::new()
         .routes(routes!(events::list, events::publish))
         .routes(routes!(stream::stream))
         .routes(routes!(events::get))
@@ -265,8 +264,8 @@ fn guarded_api() -> OpenApiRouter<Shared> {
 }
 
 /// The paths outside of the API that need no caller.
-fn open_root() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn open_root() -> Paths {
+    Paths::new()
         .routes(routes!(health::health))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
@@ -278,8 +277,8 @@ fn open_root() -> OpenApiRouter<Shared> {
 }
 
 /// The paths outside of the API behind the guard.
-fn guarded_root() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new()
+fn guarded_root() -> Paths {
+    Paths::new()
         .routes(routes!(health::detailed))
         .routes(routes!(system::prometheus))
         .routes(routes!(auth::logout))
@@ -298,36 +297,31 @@ fn guarded_root() -> OpenApiRouter<Shared> {
         .routes(routes!(providers::routing))
 }
 
-/// All paths, each behind the layer that `protect` puts around guarded ones.
-fn assemble(protect: impl Fn(Router<Shared>) -> Router<Shared>) -> (Router<Shared>, OpenApi) {
-    let (open, open_doc) = open_api().split_for_parts();
-    let (guarded, guarded_doc) = guarded_api().split_for_parts();
-    let (root, root_doc) = open_root().split_for_parts();
-    let (guarded_root, guarded_root_doc) = guarded_root().split_for_parts();
-    let api = open.merge(protect(guarded));
-    let mut document = openapi::base();
-    let api_doc = openapi::base().nest("/api/v1", open_doc).nest("/api/v1", guarded_doc);
-    document.merge(api_doc);
-    document.merge(root_doc);
-    document.merge(guarded_root_doc);
-    openapi::finish(&mut document);
-    let router = Router::new()
+/// Serves all paths, each behind the layer that `protect` puts around guarded ones.
+fn assemble(protect: impl Fn(Router<Shared>) -> Router<Shared>) -> Router<Shared> {
+    let api = open_api().router().merge(protect(guarded_api().router()));
+    Router::new()
         .nest("/api/v1", api.clone())
         .nest("/api", api.layer(from_fn(deprecated)))
-        .merge(root)
-        .merge(protect(guarded_root))
-        .merge(web::pages());
-    (router, document)
+        .merge(open_root().router())
+        .merge(protect(guarded_root().router()))
+        .merge(web::pages())
 }
 
-/// Returns the OpenAPI document.
+/// Makes the OpenAPI document.
 pub(crate) fn document() -> OpenApi {
-    assemble(|router| router).1
+    let mut document = openapi::base();
+    let api = openapi::base().nest("/api/v1", open_api().document());
+    document.merge(api.nest("/api/v1", guarded_api().document()));
+    document.merge(open_root().document());
+    document.merge(guarded_root().document());
+    openapi::finish(&mut document);
+    document
 }
 
 /// Returns the path of every route, as the router itself lists them; for tests.
 pub fn route_inventory() -> Vec<String> {
-    let shown = format!("{:?}", assemble(|router| router).0);
+    let shown = format!("{:?}", assemble(|router| router));
     let quoted = shown.split('"').skip(1).step_by(2);
     let own = |text: &&str| text.starts_with('/') && !text.contains("__private__");
     let mut paths: Vec<String> = quoted.filter(own).map(ToOwned::to_owned).collect();
@@ -339,8 +333,7 @@ pub fn route_inventory() -> Vec<String> {
 /// Puts the layers around the router.
 pub(crate) fn build(shared: &Shared) -> Router {
     let guard = from_fn_with_state(shared.clone(), guard);
-    let (router, _) = assemble(move |router| router.layer(guard.clone()));
-    router
+    assemble(move |router| router.layer(guard.clone()))
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(compression())

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use godel_app::queue::Counter;
 use godel_app::{App, Crew};
 use godel_fleet::Fleet;
@@ -33,7 +32,6 @@ pub(crate) struct Parts {
     pub(crate) prometheus: PrometheusHandle,
     /// Counts what is in the queue, for metrics.
     pub(crate) counter: Arc<Counter>,
-    pub(crate) openapi: Bytes,
     /// Whether clients speak TLS to this server; a cookie is then `Secure`.
     pub(crate) tls: bool,
     /// How clients reach this server.

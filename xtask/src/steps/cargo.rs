@@ -1,7 +1,9 @@
 //! Steps that cargo does: format, lints, build, tests.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
+use std::thread;
 
 use crate::counts::{self, Counts};
 use crate::engines::Engines;
@@ -35,17 +37,28 @@ pub(crate) fn build(shop: &Shop) -> Result<Done> {
 /// Runs every Rust test against the given servers.
 pub(crate) fn tests(shop: &Shop, engines: &Engines) -> Result<Done> {
     let nextest = has_nextest();
-    let arguments: &[&str] = if nextest {
-        &["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output", "final"]
+    let mut command = if nextest {
+        let arguments = ["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output"];
+        let mut command = shop.cargo(&arguments);
+        command.args(["final", "--test-threads", &at_once(cores()).to_string()]);
+        command
     } else {
-        &["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]
+        shop.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
     };
-    let mut command = shop.cargo(arguments);
     engines.tell(&mut command, &shop.godel("debug"));
     command.env(secrets::VARIABLE, secrets::clear(shop)?);
     let output = shop.captured("tests", &mut command)?;
     let read = if nextest { counts::of_nextest } else { counts::of_cargo_test };
     counted(read(&output))
+}
+
+/// How many tests run at a time: a third of their time is waiting for disks, servers and agents.
+fn at_once(cores: usize) -> usize {
+    cores + cores / 2
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Runs the examples in doc comments, if there are any.

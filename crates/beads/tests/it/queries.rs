@@ -143,13 +143,14 @@ proptest! {
         let asked = words.concat();
         let asker = Asker { name: "ann", now: SystemClock.now() };
         let Ok(wide) = Query::read(&asked, asker) else { return Ok(()) };
-        let narrow = Query::read(&format!("{asked} status:open"), asker).unwrap();
         let count = |shelf: &mut Shelf, query| {
             shelf.count(&Filter { query: Some(query), ..Filter::everything() }).unwrap()
         };
         let wide = count(&mut shelf, wide);
         // An open quote would hold the word, too.
-        let whole = asked.matches('"').count() % 2 == 0;
-        prop_assert!(!whole || count(&mut shelf, narrow) <= wide, "{asked}");
+        if asked.matches('"').count() % 2 == 0 {
+            let narrow = Query::read(&format!("{asked} status:open"), asker).unwrap();
+            prop_assert!(count(&mut shelf, narrow) <= wide, "{asked}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, Request};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -16,6 +16,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use self::coding::Coding;
 use crate::etag::Tags;
 use crate::observe::no_route;
+use crate::openapi;
 use crate::router::compression;
 use crate::state::Shared;
 
@@ -41,8 +42,8 @@ pub fn has_dashboard() -> bool {
 /// Get the OpenAPI document
 #[utoipa::path(get, path = "/openapi.json", tag = "health", operation_id = "openapi", security(()),
     responses((status = 200, description = "This document", body = Object)))]
-pub(crate) async fn openapi(State(shared): State<Shared>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], shared.openapi.clone())
+pub(crate) async fn openapi() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], openapi::ready())
 }
 
 /// The pages. They are no API, so they are not in the OpenAPI document.
