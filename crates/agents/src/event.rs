@@ -63,6 +63,13 @@ pub enum SessionEvent {
         /// Tokens.
         usage: Usage,
     },
+    /// How much the agent had in mind at its last request; told by those whose usage is of a whole turn.
+    Context {
+        /// Tokens that the model was given.
+        used: u64,
+        /// How many it takes, if the agent knows.
+        most: Option<u64>,
+    },
     /// The agent's list of things to do, whole.
     Todos {
         /// The things.

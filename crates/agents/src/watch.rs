@@ -31,6 +31,7 @@ pub fn note(watch: &mut Watch, event: &SessionEvent, now: Timestamp) {
         | SessionEvent::Text { .. }
         | SessionEvent::Thinking { .. }
         | SessionEvent::Usage { .. }
+        | SessionEvent::Context { .. }
         | SessionEvent::Todos { .. }
         | SessionEvent::Mail { .. }
         | SessionEvent::SaysDone { .. }

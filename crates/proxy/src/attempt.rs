@@ -160,7 +160,11 @@ impl Asked<'_> {
             self.board.health.untried(route.at());
             let short = refusal.short(now);
             let refusal = refused(refusal, now);
-            if let (Trouble::Budget, Some(agent)) = (refusal.trouble, &self.who.purpose.agent) {
+            // Beside one that may still answer, a second one is not what an agent wants for.
+            let beside = beaten.is_some() && attempt > 1;
+            if let (Trouble::Budget, Some(agent), false) =
+                (refusal.trouble, &self.who.purpose.agent, beside)
+            {
                 let why = refusal.message.clone();
                 self.board.broke.note(agent, NoMoney { why, short });
             }

@@ -13,6 +13,7 @@ use godel_llm::translate::Back;
 use crate::ask::{Asked, MaybePlace};
 use crate::attempt::Tried;
 use crate::board::Refusal;
+use crate::failure::Failed;
 use crate::route::Route;
 
 /// A request as one provider gets it.
@@ -23,6 +24,8 @@ pub(crate) struct Hedged {
     pub(crate) tried: Tried,
     /// Which of the two it is about.
     second: bool,
+    /// What the other one failed with.
+    other: Option<Box<Failed>>,
     /// How many were asked.
     pub(crate) asked: u32,
 }
@@ -46,6 +49,9 @@ impl Asked<'_> {
         }
         // Boxed: it is seldom, and large.
         let hedged = Box::pin(self.ask_both((first, second), told, place, delay)).await?;
+        if let Some(failed) = &hedged.other {
+            self.tell_if_shut(failed, routes);
+        }
         if matches!(hedged.tried, Tried::Answered(_)) {
             self.note_session(routes, if hedged.second { second } else { first });
         }
@@ -72,7 +78,7 @@ impl Asked<'_> {
         place: &mut MaybePlace,
         delay: std::time::Duration,
     ) -> Result<Hedged, Refusal> {
-        let alone = |tried| Hedged { tried, second: false, asked: 1 };
+        let alone = |tried| Hedged { tried, second: false, other: None, asked: 1 };
         let (beaten, beaten_too) = (Beaten::default(), Beaten::default());
         let attempt = self.attempt((first, 1), (told, Some(Arc::clone(&beaten))), place, None);
         let mut attempt = pin!(attempt);
@@ -89,12 +95,14 @@ impl Asked<'_> {
             Either::Left((Ok(Tried::Answered(response)), _)) => {
                 beaten_too.store(true, Ordering::Relaxed);
                 self.let_go(second);
-                Ok(Hedged { tried: Tried::Answered(response), second: false, asked: 2 })
+                let tried = Tried::Answered(response);
+                Ok(Hedged { tried, second: false, other: None, asked: 2 })
             }
             Either::Right((Ok(Tried::Answered(response)), _)) => {
                 beaten.store(true, Ordering::Relaxed);
                 self.let_go(first);
-                Ok(Hedged { tried: Tried::Answered(response), second: true, asked: 2 })
+                let tried = Tried::Answered(response);
+                Ok(Hedged { tried, second: true, other: None, asked: 2 })
             }
             Either::Left((failed, other)) => remaining(failed, other, true).await,
             Either::Right((failed, attempt)) => remaining(failed, attempt, false).await,
@@ -126,8 +134,14 @@ async fn remaining(
     second: bool,
 ) -> Result<Hedged, Refusal> {
     match (other.await, failed) {
-        (Ok(tried), _) => Ok(Hedged { tried, second, asked: 2 }),
-        (Err(_), Ok(tried)) => Ok(Hedged { tried, second: !second, asked: 2 }),
+        (Ok(tried), failed) => {
+            let other = match failed {
+                Ok(Tried::Failed(failed, ..)) => Some(failed),
+                Ok(Tried::Answered(_)) | Err(_) => None,
+            };
+            Ok(Hedged { tried, second, other, asked: 2 })
+        }
+        (Err(_), Ok(tried)) => Ok(Hedged { tried, second: !second, other: None, asked: 2 }),
         (Err(refusal), Err(_)) => Err(refusal),
     }
 }

@@ -240,6 +240,9 @@ impl Acp {
             "agent_thought_chunk" => tell.thinking(said()),
             "tool_call" | "tool_call_update" => self.update(update, false, tell),
             "plan" => tell.todos(list(update, "entries")),
+            "usage_update" => {
+                tell.context(update["used"].as_u64().unwrap_or_default(), update["size"].as_u64());
+            }
             _ => {}
         }
     }

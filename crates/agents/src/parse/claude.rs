@@ -23,7 +23,13 @@ impl Reader for Claude {
         match text(value, "type") {
             "system" => system(value, tell),
             "stream_event" => self.piece(&value["event"], tell),
-            "assistant" => self.said(&value["message"], tell),
+            "assistant" => {
+                // A helper that it sends off has a mind of its own.
+                if value["parent_tool_use_id"].is_null() {
+                    tell.context(given(&value["message"]["usage"]), None);
+                }
+                self.said(&value["message"], tell);
+            }
             "user" => {
                 for block in list(&value["message"], "content") {
                     if text(block, "type") == "tool_result" {
@@ -68,6 +74,14 @@ impl Claude {
             }
         }
     }
+}
+
+/// Counts what the model was given in one request.
+fn given(usage: &Value) -> u64 {
+    ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
+        .into_iter()
+        .filter_map(|kind| usage[kind].as_u64())
+        .fold(0, u64::saturating_add)
 }
 
 fn system(value: &Value, tell: &mut Tell) {

@@ -46,6 +46,8 @@ pub(super) struct Tell {
     id: String,
     /// The files that open calls are about.
     open: BTreeMap<String, String>,
+    /// How much was in mind when that was told last.
+    context: u64,
 }
 
 impl Tell {
@@ -137,6 +139,13 @@ impl Tell {
     pub(super) fn usage(&mut self, usage: Usage) {
         if usage != Usage::default() {
             self.push(SessionEvent::Usage { usage });
+        }
+    }
+
+    /// Tells how much the agent has in mind, if that is news.
+    pub(super) fn context(&mut self, used: u64, most: Option<u64>) {
+        if used != 0 && used != std::mem::replace(&mut self.context, used) {
+            self.push(SessionEvent::Context { used, most });
         }
     }
 

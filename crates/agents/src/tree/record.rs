@@ -86,6 +86,7 @@ impl Recorder {
             }
             SessionEvent::FileChange { .. }
             | SessionEvent::Usage { .. }
+            | SessionEvent::Context { .. }
             | SessionEvent::Todos { .. }
             | SessionEvent::Question { .. }
             | SessionEvent::Mail { .. }

@@ -68,6 +68,15 @@ fn digest(events: &[SessionEvent]) -> Digest {
     digest
 }
 
+/// How much was in mind, each time that was told.
+fn contexts(events: &[SessionEvent]) -> Vec<(u64, Option<u64>)> {
+    let told = |event: &SessionEvent| match event {
+        SessionEvent::Context { used, most } => Some((*used, *most)),
+        _ => None,
+    };
+    events.iter().filter_map(told).collect()
+}
+
 fn started(events: &[SessionEvent]) -> Vec<&str> {
     let id = |event: &'_ SessionEvent| match event {
         SessionEvent::Started { id } => Some(id.clone()),
@@ -97,6 +106,8 @@ fn claude_makes_a_round() {
     assert_eq!(told.results, [("(Bash completed with no output)".to_owned(), false)]);
     let usage = (told.usage.input, told.usage.cache_read, told.usage.cache_write_5m);
     assert_eq!((usage, told.usage.output), ((2000, 1280, 256), 114));
+    // Two requests, each with as much in mind; what both used together is no measure of it.
+    assert_eq!(contexts(&events), [(1768, None)]);
     assert_eq!(told.outcome, Some(Outcome::Completed));
 }
 
@@ -213,6 +224,10 @@ fn acp_makes_a_round_with_two_agents() {
         assert_eq!((told.calls.len(), told.results.len()), (1, 1), "{name}: {events:?}");
         assert_eq!(told.outcome, Some(Outcome::Completed), "{name}");
         assert!(told.usage.input >= 2000 && told.usage.output > 0, "{name}");
+        let used: Vec<u64> =
+            if name == "acp-claude.jsonl" { vec![1769, 1825, 1769, 1825] } else { vec![] };
+        let wanted: Vec<_> = used.into_iter().map(|used| (used, Some(1_000_000))).collect();
+        assert_eq!(contexts(&events), wanted, "{name}");
         let methods: Vec<_> = sent.iter().filter_map(|each| each["method"].as_str()).collect();
         assert_eq!(methods, ["initialize", "session/new", "session/prompt"], "{name}");
         let answer = sent.iter().find(|each| each.get("result").is_some()).unwrap();
@@ -283,6 +298,19 @@ fn what_came_in_pieces_is_not_told_again() {
     ];
     let told = parser.feed(format!("{}\n", lines.join("\n")).as_bytes());
     assert_eq!(digest(&told.events).said, "hello there");
+}
+
+#[test]
+fn a_helper_of_claude_does_not_change_what_claude_has_in_mind() {
+    let mut parser = Parser::new(Harness::Claude).unwrap();
+    let lines = [
+        r#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":5,"cache_read_input_tokens":90000,"cache_creation_input_tokens":1000},"content":[]}}"#,
+        r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"m2","usage":{"input_tokens":700},"content":[]}}"#,
+        r#"{"type":"assistant","parent_tool_use_id":null,"message":{"id":"m3","usage":{"input_tokens":7,"cache_read_input_tokens":91005},"content":[]}}"#,
+        r#"{"type":"assistant","message":{"id":"m4","content":[]}}"#,
+    ];
+    let told = parser.feed(format!("{}\n", lines.join("\n")).as_bytes());
+    assert_eq!(contexts(&told.events), [(91_005, None), (91_012, None)]);
 }
 
 #[test]

@@ -244,6 +244,9 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
     assert!(has(|event| matches!(event, SessionEvent::ToolCall { .. })), "{harness}");
     assert!(has(|event| matches!(event, SessionEvent::ToolResult { failed: false, .. })));
     assert!(has(|event| matches!(event, SessionEvent::Usage { .. })), "{harness}");
+    // What a turn used is no measure of what it has in mind, so it tells that, too.
+    let mindful = has(|event| matches!(event, SessionEvent::Context { used: 1.., .. }));
+    assert!(mindful || harness != Harness::Claude, "{harness}: {events:?}");
     let id = events.iter().rev().find_map(|event| match event {
         SessionEvent::Started { id } => Some(id.clone()),
         _ => None,

@@ -17,8 +17,9 @@ use crate::{Fleet, Result, paper};
 
 /// How many reviews are listed at once.
 const LIST_MAX: usize = 100;
-/// So many are looked at to find those that have waited longest.
-const WAITING_MAX: usize = 1_000;
+/// So many are looked at to find those that have waited longest, a page at a time.
+const WAITING_MAX: usize = 10_000;
+const PAGE: usize = 1_000;
 /// How many files one page of a diff has at most.
 const FILES_MAX: usize = 1_000;
 /// A change of more lines is large.
@@ -146,14 +147,18 @@ pub async fn list(
     call.may("review", "read", Reach::Team)?;
     let filter = Filter { statuses: vec![BeadStatus::Review], ..Filter::default() };
     let limit = limit.clamp(1, LIST_MAX);
-    let listing = beads::Listing {
-        project,
-        filter,
-        sort: Sort::Created,
-        limit: WAITING_MAX,
-        ..beads::Listing::default()
-    };
-    let (mut found, _, _) = beads::beads(fleet.app(), call, listing).await?;
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let (filter, sort) = (filter.clone(), Sort::Created);
+        let listing = beads::Listing { project, filter, sort, limit: PAGE, after };
+        let (beads, _, next) = beads::beads(fleet.app(), call, listing).await?;
+        found.extend(beads);
+        after = next;
+        // Lists begin with the newest, and what waits longest is likely to be the oldest.
+        if after.is_none() || found.len() >= WAITING_MAX {
+            break;
+        }
+    }
     // What has waited longest must not be cut off by what came later.
     found.sort_by_key(|placed| placed.value.status_since);
     found.truncate(limit);

@@ -114,6 +114,9 @@ fn told(event: &SessionEvent) -> Option<(&'static str, Value)> {
             ("agent:file", json!({ "path": clip(path, 1_000), "change": change }))
         }
         SessionEvent::Usage { usage } => ("agent:usage", json!({ "usage": usage })),
+        SessionEvent::Context { used, most } => {
+            ("agent:context", json!({ "used": used, "most": most }))
+        }
         SessionEvent::Trouble { message } => {
             ("agent:trouble", json!({ "message": clip(message, TOOL_MAX_BYTES) }))
         }

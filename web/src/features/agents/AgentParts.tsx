@@ -6,8 +6,7 @@ import { ShortId } from "../../ui/ShortId";
 import { useNow } from "../../ui/useNow";
 import styles from "./AgentParts.module.css";
 import { ContextGauge } from "./context/ContextGauge";
-import { useCostToday, useLastTokens } from "./context/queries";
-import { contextOf } from "./context/usage";
+import { useCostToday, useLastContext } from "./context/queries";
 import { useDoing } from "./doing";
 import { isAlive, upTime } from "./views";
 
@@ -46,8 +45,8 @@ export function DoingCell({ agent }: { agent: Agent }) {
 
 /** How full its model is. */
 export function ContextCell({ agent }: { agent: Agent }) {
-  const tokens = useLastTokens(agent);
-  return tokens && <ContextGauge agent={agent} context={contextOf(tokens)} isShort />;
+  const context = useLastContext(agent);
+  return context !== undefined && <ContextGauge agent={agent} context={context} isShort />;
 }
 
 /** What it cost since midnight in UTC. */

@@ -111,7 +111,13 @@ const TELL: Record<string, (payload: Payload) => Told> = {
 };
 
 /** Lines that are for programs: counted elsewhere, or said by another line. */
-const QUIET = new Set(["agent:usage", "agent:turn", "key:agent-revoke", "agent:todos"]);
+const QUIET = new Set([
+  "agent:usage",
+  "agent:context",
+  "agent:turn",
+  "key:agent-revoke",
+  "agent:todos",
+]);
 
 /** Whether a person who follows the agent wants to see it. */
 export function isWorthTelling({ type }: Pick<AgentLine, "type">): boolean {

@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { get, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
 import type { Agent, AgentSnapshot, RestartAgent } from "../../api/types";
@@ -54,6 +54,14 @@ export function useKnownModels(): readonly string[] {
 const NO_MODELS: readonly string[] = [];
 const modelsOf = ({ items }: Listing<Agent>) =>
   [...new Set(items.map(({ model }) => model))].filter(Boolean).toSorted();
+
+/** Agents as far as the page has read them and nothing changed since; for who must not be drawn with each of them. */
+export function agentsKnown(client: QueryClient): readonly Agent[] {
+  const lists = client
+    .getQueryCache()
+    .findAll({ queryKey: LISTS, predicate: ({ state }) => !state.isInvalidated });
+  return lists.flatMap(({ state }) => (state.data as Listing<Agent> | undefined)?.items ?? []);
+}
 
 onLiveItems<Agent>({
   on: ["agent:*"],

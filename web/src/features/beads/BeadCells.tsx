@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef } from "react";
 import type { Bead } from "../../api/types";
-import { Menu } from "../../ui/Menu";
+import { Menu, type MenuItem } from "../../ui/Menu";
 import { Money } from "../../ui/Money";
 import { ShortId } from "../../ui/ShortId";
 import { Badge } from "../../ui/Status";
@@ -11,7 +11,7 @@ import type { BeadGraph } from "./graph";
 import { TitleField } from "./TitleField";
 import type { useBeadActs } from "./useBeadActs";
 
-type Acts = ReturnType<typeof useBeadActs>;
+type Acts = ReturnType<typeof useBeadActs> & { startItem: (bead: Bead) => MenuItem };
 
 /** What cells show besides their bead. It changes often and rows do not, so it is not given to them. */
 interface Facts {
@@ -116,7 +116,12 @@ interface MenuCellProps extends CellProps {
 /** A cell that is a button; what it says stands below the head of the column. */
 function MenuCell({ bead, name, mark }: MenuCellProps) {
   const { actsNow } = useInside(DeedsAround);
-  const items = () => actsNow()[`${name}Items`]([bead]);
+  const items = () => {
+    const { startItem, ...acts } = actsNow();
+    const choices = acts[`${name}Items`]([bead]);
+    // Who is looked for among the agents may as well be a new one.
+    return name === "agent" ? [...choices, startItem(bead)] : choices;
+  };
   const label = `${LABELS[name]} of ${bead.id}: ${bead[name] ?? "nobody"}`;
   return (
     <Menu

@@ -4,6 +4,7 @@ import { useAction } from "../../actions/actions";
 import type { Bead, Convoy } from "../../api/types";
 import { Icon } from "../../ui/Icon";
 import { type Column, DataTable } from "../../ui/table/DataTable";
+import { useStartItem } from "../agents/spawn/useStartItem";
 import { BEAD } from "./actions";
 import { BeadBar } from "./BeadBar";
 import { AroundCells, BeadCell } from "./BeadCells";
@@ -70,7 +71,7 @@ export const BeadTable = memo(function BeadTable(props: BeadTableProps) {
   const [cursor, setCursor] = useState<string>();
   const [editing, setEditing] = useState<string>();
   const { data: costs } = useQuery(beadQueries.costs());
-  const acts = useBeadActs();
+  const acts = { ...useBeadActs(), startItem: useStartItem(graph) };
   const width = idWidth(graph.longestId);
   const columns = useMemo(() => columnsOf(costs, width), [costs, width]);
   const rows = useMemo(() => beads.map(rowOf), [beads]);

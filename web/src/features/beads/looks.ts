@@ -62,6 +62,13 @@ export function fieldOf(thing: unknown, field: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** What the gates said of the work that landed; nothing if it did not, or none was asked. */
+export function gatesOf({ landed }: Pick<Bead, "landed">): readonly { passed: boolean }[] {
+  const gates = landed?.gates;
+  if (!Array.isArray(gates)) return [];
+  return gates.map((gate) => ({ passed: (gate as { passed?: unknown } | null)?.passed === true }));
+}
+
 /** Closed without being done: nobody needs to see it every day. */
 export function isDropped(bead: Pick<Bead, "status" | "resolution">): boolean {
   const kind = resolutionOf(bead);

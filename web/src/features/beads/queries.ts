@@ -17,8 +17,10 @@ const SESSIONS = ["bead-sessions"] as const;
 const REVIEWS = ["bead-reviews"] as const;
 /** Before this there was no Godel: costs are counted from the beginning. */
 const BEGINNING = "2020-01-01";
-/** More sessions than this are not searched for those of a bead. */
+/** More sessions than this are not searched for those of a bead: the server has no filter for them. */
 const MOST_SESSIONS = 1_000;
+/** The most reviews that the server lists; it has no second page. */
+export const MOST_REVIEWS = 100;
 
 /** The address of a bead, or of something of it. */
 export function beadPath<const Tail extends string = "">(
@@ -30,8 +32,11 @@ export function beadPath<const Tail extends string = "">(
   return `/api/v1/beads/${encodeURIComponent(bead.id)}${tail}${query}` as const;
 }
 
-/** What waits to be reviewed, by bead. */
-type ReviewRows = Readonly<Record<string, ReviewRow>>;
+/** What waits to be reviewed, by bead; and whether there may be more. */
+interface Waiting {
+  rows: Readonly<Record<string, ReviewRow>>;
+  isCut: boolean;
+}
 
 export const beadQueries = {
   /** All beads of a project, or of all; those that are done as well: others may wait on them. */
@@ -85,15 +90,24 @@ export const beadQueries = {
         return new Map(rows.map(({ group, costMicros }) => [group.bead ?? "", costMicros]));
       },
     }),
-  /** What waits to be reviewed: how large it is, and what the gates say. */
-  reviews: () =>
+  /** What waits to be reviewed, of a project or of all: how large it is, and what the gates say. */
+  reviews: (projectId?: string) =>
     queryOptions({
-      queryKey: REVIEWS,
-      queryFn: async () => {
-        const { items } = await get("/api/v1/reviews?limit=100");
+      queryKey: [...REVIEWS, { projectId }],
+      queryFn: async (): Promise<Waiting> => {
+        const fields = queryOf({ limit: String(MOST_REVIEWS), ...(projectId && { projectId }) });
+        const { items } = await get(`/api/v1/reviews${fields}`);
         // A plain object, so that rows that are as they were stay the same, and so do the cards that show them.
-        return Object.fromEntries(items.map((row) => [row.bead, row])) as ReviewRows;
+        const rows = Object.fromEntries(items.map((row) => [row.bead, row]));
+        return { rows, isCut: items.length >= MOST_REVIEWS };
       },
+    }),
+  /** The same of one bead, for who does not find it among those. */
+  review: ({ id, projectId }: Pick<Bead, "id" | "projectId">) =>
+    queryOptions({
+      queryKey: [...REVIEWS, "one", { id, projectId }],
+      queryFn: (): Promise<ReviewRow> =>
+        get(`/api/v1/reviews/${encodeURIComponent(id)}${queryOf({ projectId })}`),
     }),
 };
 

@@ -15,6 +15,7 @@ import { BudgetDrawer } from "./BudgetDrawer";
 import styles from "./BudgetList.module.css";
 import {
   inOrder,
+  isUsedUp,
   marksOf,
   PERIOD_TITLES,
   type Period,
@@ -117,7 +118,7 @@ function Line({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
 
 function BudgetState({ budget }: { budget: Budget }) {
   const refusedFrom = stopsAt(budget);
-  if (refusedFrom !== undefined && budget.spentMicros >= refusedFrom) {
+  if (isUsedUp(budget)) {
     return (
       <Badge tone="bad" icon="stop">
         Used up

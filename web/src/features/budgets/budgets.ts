@@ -51,6 +51,12 @@ export function stopsAt({ capMicros, hardStop, gracePercent }: Stopping): number
   return whole + Math.floor(((capMicros % 100) * percent) / 100);
 }
 
+/** Whether requests are refused now. */
+export function isUsedUp(budget: Stopping & Pick<Budget, "spentMicros">): boolean {
+  const from = stopsAt(budget);
+  return from !== undefined && budget.spentMicros >= from;
+}
+
 /** What becomes of requests when a limit is reached, as a sentence. */
 export function tellStop(budget: Stopping): string {
   const from = stopsAt(budget);

@@ -7,6 +7,7 @@ import { useRefusal } from "../../roles/session";
 import { NewRows } from "../../ui/NewRows";
 import { useLatest } from "../../ui/useLatest";
 import { useStored } from "../../ui/useStored";
+import { useStartItem } from "../agents/spawn/useStartItem";
 import { BEAD, MAY_CHANGE } from "../beads/actions";
 import { BeadBar } from "../beads/BeadBar";
 import { useMoveBeads } from "../beads/changes";
@@ -17,14 +18,15 @@ import { useCardActs } from "../beads/useBeadActs";
 import { useForeign } from "../beads/useForeign";
 import { useRevertItem } from "../landing/revert";
 import styles from "./Board.module.css";
-import { type Lane, OPEN_LANES, ranksAt, sumOf } from "./board";
+import { type Lane, ranksAt, sumOf } from "./board";
 import { ColumnHead } from "./ColumnHead";
 import { Ghost } from "./Ghost";
-import { LaneRow } from "./LaneRow";
+import { Lanes } from "./Lanes";
 import { type Arrow, arrowOf, cardTo, find, type Place } from "./steps";
 import { useAgentLimit } from "./useAgentLimit";
 import { type Drag, useBoardDrag } from "./useBoardDrag";
 import { useCalmLanes } from "./useCalmLanes";
+import { useFolds } from "./useFolds";
 import { usePast } from "./usePast";
 
 interface BoardProps {
@@ -44,6 +46,7 @@ export const Board = memo(function Board(props: BoardProps) {
   const { lanes: newest, beads, graph, project, peeked, onPeek } = props;
   const box = useRef<HTMLDivElement>(null);
   const { lanes, waiting, show } = useCalmLanes(newest, box);
+  const folds = useFolds(lanes);
   const [cursor, setCursor] = useState<Place>();
   const [selected, setSelected] = useState(NONE);
   const move = useMoveBeads();
@@ -64,10 +67,12 @@ export const Board = memo(function Board(props: BoardProps) {
     if (withOthers) toggle(bead.id);
     else onPeek(bead.id);
   });
-  const menu = useCardMenu();
+  const menu = useCardMenu(graph);
   const focus = useBoardFocus(box, cursor);
   const go = (arrow: Arrow) => {
-    const to = firstThatTakes(lanes, cursor, arrow, focus);
+    // No card of a folded lane is there to go to; to step over thousands of them takes long.
+    const within = lanes.filter((lane) => lane.id === cursor?.lane || !folds.isFolded(lane));
+    const to = firstThatTakes(within, cursor, arrow, focus);
     if (to) setCursor(to);
   };
   useBoardActions({ lanes, cursor, go, toggle, onPeek });
@@ -84,25 +89,21 @@ export const Board = memo(function Board(props: BoardProps) {
       <Told said={dragging.said} />
       <Heads beads={beads} />
       <NewRows waiting={waiting} noun="card" onShow={show} />
-      {lanes.map((lane, at) => (
-        <LaneRow
-          key={lane.id}
-          lane={lane}
-          isFar={at >= OPEN_LANES}
-          isAlone={lanes.length === 1 && lane.id === "all"}
-          graph={graph}
-          past={past}
-          project={project}
-          drag={dragging.drag?.place.lane === lane.id ? dragging.drag : undefined}
-          selected={selected}
-          peeked={peeked}
-          stop={stop?.lane === lane.id ? stop.id : undefined}
-          menuOf={menu}
-          onPress={press}
-          onFocus={setCursor}
-          onOpen={open}
-        />
-      ))}
+      <Lanes
+        lanes={lanes}
+        folds={folds}
+        graph={graph}
+        past={past}
+        project={project}
+        drag={dragging.drag}
+        selected={selected}
+        peeked={peeked}
+        stop={stop}
+        menuOf={menu}
+        onPress={press}
+        onFocus={setCursor}
+        onOpen={open}
+      />
       {dragging.drag?.point && <Ghost drag={dragging.drag} />}
       {selected.size > 0 && (
         <BeadBar
@@ -130,11 +131,12 @@ function firstThatTakes(
 }
 
 /** Makes the lines of the menu of a card when it is opened; one for all cards. */
-function useCardMenu() {
+function useCardMenu(graph: BeadGraph) {
   const { statusItems } = useCardActs();
+  const start = useStartItem(graph);
   const revert = useRevertItem();
   return useLatest((bead: Bead) => {
-    const moves = statusItems([bead]);
+    const moves = [...statusItems([bead]), start(bead)];
     return bead.status === "done" ? [...moves, { ...revert(bead), group: "" }] : moves;
   });
 }

@@ -1,6 +1,7 @@
 import { memo, type PointerEvent } from "react";
 import type { Bead, ReviewRow } from "../../api/types";
 import { classes } from "../../ui/classes";
+import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { ShortId } from "../../ui/ShortId";
@@ -8,6 +9,7 @@ import { Time } from "../../ui/Time";
 import { AgentMark, LockMark, PriorityMark, TypeMark } from "../beads/BeadMarks";
 import { isNotYet } from "../beads/changes";
 import type { Reason } from "../beads/graph";
+import { gatesOf } from "../beads/looks";
 import styles from "./Card.module.css";
 import type { Place } from "./steps";
 
@@ -74,7 +76,7 @@ export const Card = memo(function Card(props: CardProps) {
       )}
       <div className={styles.foot}>
         <AgentMark agent={bead.agent} />
-        {review && <Change review={review} />}
+        {review ? <Change review={review} /> : <Landed bead={bead} />}
         <span className={styles.gap} />
         <span className={styles.age}>
           <Time at={bead.createdAt} />
@@ -91,11 +93,32 @@ function Change({ review: { added, removed, gates } }: { review: ReviewRow }) {
       <span className={styles.added}>+{added}</span>
       <span className={styles.removed}>−{removed}</span>
       {typeof gates === "boolean" && (
-        <span className={gates ? styles.added : styles.removed}>
-          <Icon name={gates ? "check" : "cross"} size={12} />
-          {gates ? "checks passed" : "checks failed"}
-        </span>
+        <Checks passed={gates}>{gates ? "checks passed" : "checks failed"}</Checks>
       )}
+    </span>
+  );
+}
+
+/** What the gates said of the work that is in its branch now; the bead itself keeps that, but not how large it was. */
+function Landed({ bead }: { bead: Bead }) {
+  const gates = gatesOf(bead);
+  if (gates.length === 0) return null;
+  const failed = gates.filter(({ passed }) => !passed).length;
+  return (
+    <span className={styles.change}>
+      <Checks passed={failed === 0}>
+        {/* A gate that need not pass keeps nothing from landing. */}
+        {failed === 0 ? "checks passed" : `${failed} of ${plural(gates.length, "check")} failed`}
+      </Checks>
+    </span>
+  );
+}
+
+function Checks({ passed, children }: { passed: boolean; children: string }) {
+  return (
+    <span className={passed ? styles.added : styles.removed}>
+      <Icon name={passed ? "check" : "cross"} size={12} />
+      {children}
     </span>
   );
 }

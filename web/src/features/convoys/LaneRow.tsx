@@ -6,11 +6,11 @@ import { classes } from "../../ui/classes";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import type { MenuItem } from "../../ui/Menu";
+import { PartialBadge } from "../../ui/Status";
 import { useLatest } from "../../ui/useLatest";
-import { useStored } from "../../ui/useStored";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
-import { beadQueries } from "../beads/queries";
+import { beadQueries, MOST_REVIEWS } from "../beads/queries";
 import styles from "./Board.module.css";
 import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
 import { Card } from "./Card";
@@ -22,12 +22,13 @@ import type { Place } from "./steps";
 import type { Drag } from "./useBoardDrag";
 import { MAY_CHANGE_CONVOY, useForeignConvoy } from "./useConvoyItems";
 
-interface LaneRowProps {
+export interface LaneRowProps {
   lane: Lane;
   /** Without lanes there is no head of one. */
   isAlone: boolean;
-  /** It comes after many others, and is folded at first. */
-  isFar: boolean;
+  /** Only its head is shown. */
+  isClosed: boolean;
+  onFold: () => void;
   graph: BeadGraph;
   /** How long finished beads took; `undefined` while that is read, `null` if it cannot be. */
   past: Past | null | undefined;
@@ -45,10 +46,8 @@ interface LaneRowProps {
 }
 
 /** A lane: its head, and its cells in the four columns. */
-export function LaneRow({ past, ...props }: LaneRowProps) {
+export function LaneRow({ past, isClosed, onFold, ...props }: LaneRowProps) {
   const { lane, isAlone } = props;
-  const isOver = lane.convoy !== undefined && lane.convoy.status !== "active";
-  const [isClosed, setClosed] = useStored(`board.closed.${lane.id}`, isOver || props.isFar);
   const total = STATUSES.reduce((sum, status) => sum + lane.cells[status].length, 0);
   return (
     <section className={styles.lane} aria-label={lane.title} data-lane={lane.id}>
@@ -59,7 +58,7 @@ export function LaneRow({ past, ...props }: LaneRowProps) {
             className={styles.fold}
             aria-expanded={!isClosed}
             title={lane.convoy?.description ?? undefined}
-            onClick={() => setClosed(!isClosed)}
+            onClick={onFold}
           >
             <Icon name={isClosed ? "chevron" : "down"} size={13} />
             <span className={styles.laneTitle}>{lane.title}</span>
@@ -104,17 +103,18 @@ function useCardMenu(lane: Lane, movesOf: LaneRowProps["menuOf"]): LaneRowProps[
   });
 }
 
-type CellProps = Omit<LaneRowProps, "past"> & { status: BeadStatus };
+type CellProps = Omit<LaneRowProps, "past" | "isClosed" | "onFold"> & { status: BeadStatus };
 
 /** The cards of a lane in one column; what the head of the lane says changes more often than they do. */
 const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }: CellProps) {
   const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
   const [shown, setShown] = useState(page);
-  const { data: reviews } = useQuery(beadQueries.reviews());
+  const { data: reviews } = useQuery(beadQueries.reviews(project));
   const menuOf = useCardMenu(lane, rest.menuOf);
   const cards = lane.cells[status].slice(0, shown);
   const more = lane.cells[status].length - cards.length;
   const isTarget = drag?.spot.status === status;
+  const isPart = status === "review" && reviews?.isCut && cards.some(({ id }) => !reviews.rows[id]);
   let place = 0;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a field set would be a form
@@ -124,6 +124,14 @@ const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }:
       role="group"
       aria-label={`${lane.title}: ${STATUS_LOOKS[status].title}`}
     >
+      {isPart && (
+        <div>
+          <PartialBadge
+            kind="limited"
+            why={`Only ${MOST_REVIEWS} reviews are read: of the others, cards do not say how large the change is and what its checks say`}
+          />
+        </div>
+      )}
       {cards.map((bead) => {
         const isMoving = drag?.moved.has(bead.id) ?? false;
         const hasLine = isTarget && !isMoving && place === drag.spot.index;
@@ -135,7 +143,7 @@ const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }:
               bead={bead}
               lane={lane.id}
               holds={graph.holdsOf(bead)}
-              review={status === "review" ? reviews?.[bead.id] : undefined}
+              review={status === "review" ? reviews?.rows[bead.id] : undefined}
               menuOf={menuOf}
               isPeeked={rest.peeked === bead.id}
               isSelected={rest.selected.has(bead.id)}

@@ -64,6 +64,97 @@ it("says when the inbox shows not all of it", async () => {
   screen.getByText(": Only the newest 200");
 });
 
+describe("an inbox with a thousand notices", () => {
+  const MANY = 1_000;
+  const client = newQueryClient();
+  let items: ReturnType<typeof question>[];
+
+  function Keyed() {
+    useKeys();
+    return <Page rest={[]} />;
+  }
+
+  const openMany = async (search = "") => {
+    client.clear();
+    items = Array.from({ length: MANY }, (_, at) => question(`n${at}`, { text: `Ask ${at}?` }));
+    fakeServer({
+      "GET /api/v1/inbox?limit=100": () => ok({ items, pagination: { hasMore: false } }),
+    });
+    window.history.replaceState(null, "", `/dashboard/inbox${search}`);
+    renderPart(
+      <QueryClientProvider client={client}>
+        <Keyed />
+      </QueryClientProvider>,
+    );
+    await screen.findByRole("list", { name: "Waiting for you" });
+  };
+  const ids = () =>
+    [...document.querySelectorAll<HTMLElement>("[data-notice]")].map((card) => card.dataset.notice);
+  const row = (id: string) => document.querySelector(`[data-notice="${id}"]`)?.closest("li");
+  const box = () => {
+    const element = screen.getByRole("list", { name: "Waiting for you" }).parentElement;
+    if (!element) throw new Error("the list is in nothing that scrolls");
+    return element;
+  };
+  const scrollTo = (top: number) => {
+    box().scrollTop = top;
+    fireEvent.scroll(box());
+  };
+  const press = (key: string) => fireEvent.keyDown(document.body, { key });
+
+  it("G1 draws few of them, and says how many there are", async () => {
+    await openMany();
+    expect(ids().length).toBeGreaterThan(3);
+    expect(ids().length).toBeLessThan(200);
+    expect(row("n0")?.getAttribute("aria-setsize")).toBe("1000");
+    expect(row("n2")?.getAttribute("aria-posinset")).toBe("3");
+    scrollTo(40_000);
+    expect(ids()).not.toContain("n1");
+    expect(ids().length).toBeLessThan(200);
+    expect(Number(row(ids().at(-1) ?? "")?.getAttribute("aria-posinset"))).toBeGreaterThan(200);
+  });
+
+  it("G1 scrolls to the one that keys have marked", async () => {
+    await openMany();
+    const hasMore = () => !ids().includes("n60");
+    expect(hasMore()).toBe(true);
+    for (let at = 0; at < 60; at += 1) press("j");
+    expect(row("n60")?.querySelector("[data-cursor]")).not.toBeNull();
+    expect(box().scrollTop).toBeGreaterThan(0);
+    // A browser tells of it by itself.
+    fireEvent.scroll(box());
+    expect(ids()).toEqual(expect.arrayContaining(["n59", "n60", "n61"]));
+    expect(ids()).not.toContain("n0");
+    expect(ids().length).toBeLessThan(200);
+  });
+
+  it("G1 keys are about the one that is marked, also when it was scrolled away", async () => {
+    await openMany();
+    press("j");
+    scrollTo(40_000);
+    expect(ids()).toContain("n1");
+    press("y");
+    expect(focusedCard()).toBe("n1");
+    press("j");
+    expect(box().scrollTop).toBeLessThan(1_000);
+  });
+
+  it("what somebody writes in stays, wherever the list is scrolled to", async () => {
+    await openMany();
+    const field = row("n3")?.querySelector("textarea");
+    act(() => field?.focus());
+    scrollTo(40_000);
+    expect(field?.isConnected).toBe(true);
+    expect(document.activeElement).toBe(field);
+  });
+
+  it("C9 the address of one far down leads to its answer box", async () => {
+    await openMany("?notice=n800");
+    await expect.poll(focusedCard).toBe("n800");
+    expect(box().scrollTop).toBeGreaterThan(10_000);
+  });
+});
+
 describe("y and n are about the card that is seen", () => {
   const yesNo = (id: string) => question(id, { choices: ["yes", "no"] });
   let items: ReturnType<typeof question>[];

@@ -30,7 +30,8 @@ import {
   whose,
   yesOf,
 } from "./kinds";
-import { cliOf, NoticeCard } from "./NoticeCard";
+import { cliOf } from "./NoticeCard";
+import { NoticeList } from "./NoticeList";
 import { inboxQuery, useAnswer, useRestart } from "./queries";
 import { useChosen } from "./useChosen";
 import { useForeignNotice } from "./useForeignNotice";
@@ -110,24 +111,10 @@ function Notices({ notices }: { notices: readonly Notice[] }) {
     calm.show();
     list.setCursor(id);
   });
-  useEffect(() => {
-    if (list.cursor === undefined) return;
-    box.current?.querySelector("[data-cursor]")?.scrollIntoView({ block: "nearest" });
-  }, [list.cursor]);
   return (
     <div ref={box} className={styles.box}>
       <NewRows waiting={calm.waiting} noun="notice" onShow={calm.show} />
-      <ul className={styles.list} aria-label="Waiting for you">
-        {rows.map((notice) => (
-          <li key={notice.id}>
-            <NoticeCard
-              notice={notice}
-              isAt={notice.id === here?.id}
-              box={notice.id === here?.id ? write : undefined}
-            />
-          </li>
-        ))}
-      </ul>
+      <NoticeList notices={rows} here={here} write={write} />
       <p className={styles.help}>
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>y</kbd> yes, <kbd>n</kbd> no, <kbd>Enter</kbd> opens
         what it is about. Where nothing says yes or no, <kbd>y</kbd> goes to the answer box and{" "}

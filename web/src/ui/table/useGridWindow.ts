@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { Window } from "../window";
 
 /** Lines of cards drawn above and below the visible part. */
@@ -19,7 +19,8 @@ export function useGridWindow(
   size: CardSize,
 ): Window & { columns: number } {
   const [view, setView] = useState(FALLBACK);
-  useLayoutEffect(() => {
+  // Not a layout effect: the grid may be a part of what scrolls, and that is known only after its parts are laid out.
+  useEffect(() => {
     const element = box.current;
     if (!element) return;
     const look = () => {

@@ -81,6 +81,19 @@ async fn the_first_that_fails_late_is_made_good_by_the_second() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_refused_is_told_although_the_second_answers() {
+    let (first, world) = slow_first("hedges = { m-1 = 50 }").await;
+    let late = Fault { status: Some(401), slow_first_byte: Some(300), ..Fault::default() };
+    first.switch(Switch::fault(late));
+    world.stage.switch(Switch::fault(Fault { slow_first_byte: Some(800), ..Fault::default() }));
+    let (status, text) = world.say(&Asked::new(Dialect::Chat, "[[say hi]]")).await;
+    assert_eq!(status, 200, "{text}");
+    let down = world.events("provider:down").await;
+    assert_eq!(down.len(), 1, "{down:?}");
+    assert_eq!(down[0]["payload"]["provider"], "second");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_asked_twice_for_what_one_understands_or_a_budget_holds_once() {
     let (first, world) = slow_first("hedges = { m-1 = 50 }").await;
     first.switch(Switch::fault(Fault { slow_first_byte: Some(400), ..Fault::default() }));

@@ -3,16 +3,15 @@ import { money } from "../../../ui/format";
 import { AgentSpend } from "../AgentStatus";
 import styles from "./AgentToday.module.css";
 import { ContextGauge } from "./ContextGauge";
-import { useCostToday, useLastTokens } from "./queries";
-import { contextOf } from "./usage";
+import { useCostToday, useLastContext } from "./queries";
 
 /** How much it had in mind last, and what it cost today; what is not known is not there. */
 export function AgentToday({ agent }: { agent: Agent }) {
-  const tokens = useLastTokens(agent);
+  const context = useLastContext(agent);
   const today = useCostToday(agent);
   return (
     <div className={styles.line}>
-      {tokens && <ContextGauge agent={agent} context={contextOf(tokens)} />}
+      {context !== undefined && <ContextGauge agent={agent} context={context} />}
       {today !== undefined && (
         <span data-today={today} title="Since midnight in UTC">
           {money(today)} today

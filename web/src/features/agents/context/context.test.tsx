@@ -10,12 +10,24 @@ import { SessionProvider } from "../../../roles/session";
 import { Context } from "../detail/Context";
 import { AgentToday, SpendWithToday } from "./AgentToday";
 import { ContextGauge } from "./ContextGauge";
-import { withUsage } from "./queries";
-import { contextOf, fullnessOf, historyOf, MOST_STEPS, shortCount, tokensOf } from "./usage";
+import { withNews } from "./queries";
+import {
+  contextIn,
+  contextOf,
+  fullnessOf,
+  historyOf,
+  MOST_STEPS,
+  shortCount,
+  tokensOf,
+} from "./usage";
 
 const usage = (input: number, more = {}) => ({ usage: { input, ...more } });
 const line = (seq: number, type: string, payload: object) =>
   ({ seq, at: "2026-11-15T10:00:00Z", type, payload }) as AgentLine;
+const said = (sequence: number, agentId: string, tokens: number): GodelEvent => ({
+  ...makeEvent(sequence, "agent:context", { used: tokens, most: null }),
+  metadata: { agentId },
+});
 const used = (sequence: number, agentId: string, input: number): GodelEvent => ({
   ...makeEvent(sequence, "agent:usage", usage(input)),
   metadata: { agentId },
@@ -49,11 +61,18 @@ describe("the context of an agent", () => {
   });
 
   it("the newest event of an agent counts", () => {
-    const known = withUsage(new Map(), [used(1, "a1", 10), used(2, "a2", 20), used(3, "a1", 30)]);
-    expect([...known].map(([id, { fresh }]) => [id, fresh])).toEqual([
-      ["a1", 30],
-      ["a2", 20],
+    const known = withNews(new Map(), [
+      used(1, "a1", 10),
+      used(2, "a2", 20),
+      said(3, "a2", 5),
+      used(4, "a1", 30),
+      used(5, "a2", 900),
+      said(6, "a2", 0),
     ]);
+    const of = (harness: string, id: string) => contextIn({ harness }, known.get(id) ?? {});
+    // What claude used is of a whole turn; what it had in mind it says beside that.
+    expect([of("pi", "a1"), of("claude", "a2"), of("codex", "a1")]).toEqual([30, 5, undefined]);
+    expect([of("claude", "a1"), of("pi", "a3")]).toEqual([undefined, undefined]);
   });
 
   it("large numbers are short", () => {
@@ -111,11 +130,17 @@ describe("the context of an agent", () => {
 
   it("A2 a card tells the context and the cost of today; what is not known is not there", async () => {
     const day = new Date().toISOString().slice(0, 10);
-    const filter = encodeURIComponent('{"type":"agent:usage"}').replaceAll("%20", "+");
+    const filter = encodeURIComponent('{"type":["agent:usage","agent:context"]}');
     const calls = fakeServer({
       [`GET /api/v1/events?limit=100&filter=${filter}`]: () =>
         ok({
-          items: [used(9, "a1", 12_345), used(8, "a2", 500), used(7, "a1", 1)],
+          items: [
+            used(9, "a1", 12_345),
+            said(8, "a2", 30_400),
+            used(7, "a2", 500),
+            used(6, "a1", 1),
+            used(5, "a5", 700),
+          ],
           pagination: { hasMore: false },
         }),
       [`GET /proxy/v1/usage?from=${day}&to=${day}&groupBy=agent`]: () =>
@@ -129,15 +154,17 @@ describe("the context of an agent", () => {
         <AgentToday agent={fakeAgent({ id: "a2", harness: "claude" })} />
         <AgentToday agent={fakeAgent({ id: "a3" })} />
         <AgentToday agent={fakeAgent({ id: "a4", status: "completed" })} />
+        <AgentToday agent={fakeAgent({ id: "a5", harness: "codex" })} />
       </>,
     );
     await screen.findByText("Context 12.3k tokens");
     // The newest events say nothing of it, so its own log is asked.
     await screen.findByText("Context 7.5k tokens");
     await screen.findByText("$0.3400 today");
-    expect(screen.getAllByText("$0.00 today")).toHaveLength(3);
-    // What claude tells is of a whole turn, and of who has ended nobody asks.
-    expect(screen.getAllByText(/tokens$/)).toHaveLength(2);
+    screen.getByText("Context 30.4k tokens");
+    expect(screen.getAllByText("$0.00 today")).toHaveLength(4);
+    // What codex tells is of a whole turn, and of who has ended nobody asks.
+    expect(screen.getAllByText(/tokens$/)).toHaveLength(3);
     expect(calls).toHaveLength(3);
   });
 
@@ -191,6 +218,24 @@ describe("the context of an agent", () => {
     expect(meter.getAttribute("aria-valuenow")).toBe("95");
     screen.getByText(/^95% of the 200,000 tokens that claude-opus-4-8 takes/);
     screen.getByText(": nearly full");
+  });
+
+  it("A5 the tab tells what claude has in mind apart from what its turn used", async () => {
+    fakeServer({
+      "GET /api/v1/agents/a1/logs?before=9007199254740991&limit=500": () =>
+        ok({
+          items: [
+            line(1, "agent:context", { used: 91_012, most: null }),
+            line(2, "agent:usage", usage(182_017, { output: 20 })),
+          ],
+          next: 2,
+        }),
+    });
+    show(<Context agent={fakeAgent({ harness: "claude", contextTokens: 200_000 })} />);
+    await screen.findByText("91,012");
+    screen.getByText(/^45% of the 200,000 tokens/);
+    screen.getByText(/tokens of input in its last turn/);
+    expect(screen.queryByText(/tells only what a whole turn used/)).toBeNull();
   });
 
   it("A5 the tab says so when an agent tells only whole turns", async () => {

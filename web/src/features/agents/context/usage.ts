@@ -41,8 +41,38 @@ export const MOST_STEPS = 50;
 
 /** Agents that tell what each request used; others sum up a whole turn, which is no context. */
 const BY_REQUEST: ReadonlySet<string> = new Set(["native", "opencode", "pi"]);
+/** Agents that tell how much they have in mind beside what a turn used. */
+const BY_WORD: ReadonlySet<string> = new Set(["claude", "acp"]);
 
 export const tellsRequests = ({ harness }: { harness: string }) => BY_REQUEST.has(harness);
+export const tellsContext = ({ harness }: { harness: string }) =>
+  BY_REQUEST.has(harness) || BY_WORD.has(harness);
+
+/** What is known of what an agent has in mind. */
+export interface InMind {
+  /** What its newest request, or turn, used. */
+  last?: Tokens;
+  /** How many tokens it says that it has in mind. */
+  said?: number;
+}
+
+/** What an event adds to that; undefined if it is about something else. */
+export function inMindOf({
+  type,
+  payload,
+}: Pick<AgentLine, "type" | "payload">): InMind | undefined {
+  if (type === "agent:context") {
+    const { used } = payload as { used?: unknown };
+    return typeof used === "number" && used > 0 ? { said: used } : undefined;
+  }
+  const last = type === "agent:usage" ? tokensOf(payload) : undefined;
+  return last && { last };
+}
+
+/** How many tokens an agent had in mind at its last request, as far as that is known. */
+export function contextIn(agent: { harness: string }, { last, said }: InMind): number | undefined {
+  return tellsRequests(agent) ? last && contextOf(last) : said;
+}
 
 /** Reads the tokens of an `agent:usage`; undefined if it does not carry them. */
 export function tokensOf(payload: unknown): Tokens | undefined {
@@ -96,20 +126,21 @@ export function fullnessOf(context: number, most: number | null | undefined): Fu
 export function historyOf(lines: readonly AgentLine[]): {
   steps: readonly Step[];
   compactions: readonly Compaction[];
+  mind: InMind;
 } {
   const steps: Step[] = [];
+  let mind: InMind = {};
   const compactions: Compaction[] = [];
   for (const { seq, at, type, payload } of lines) {
-    if (type === "agent:usage") {
-      const tokens = tokensOf(payload);
-      if (tokens) steps.push({ seq, at, tokens });
-    }
+    const more = inMindOf({ type, payload });
+    mind = { ...mind, ...more };
+    if (more?.last) steps.push({ seq, at, tokens: more.last });
     if (type === "agent:compacted") {
       const { summary } = payload as { summary?: unknown };
       compactions.push({ seq, at, summary: typeof summary === "string" ? summary : "" });
     }
   }
-  return { steps: steps.slice(-MOST_STEPS), compactions };
+  return { steps: steps.slice(-MOST_STEPS), compactions, mind };
 }
 
 /** `950`, `12.3k`, `1.2M` */

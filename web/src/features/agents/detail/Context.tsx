@@ -16,6 +16,7 @@ import { TokenChart } from "../context/TokenChart";
 import chart from "../context/TokenChart.module.css";
 import {
   type Compaction,
+  contextIn,
   contextOf,
   fullnessOf,
   historyOf,
@@ -39,7 +40,7 @@ export function Context({ agent }: { agent: Agent }) {
 }
 
 function Shown({ agent, log }: { agent: Agent; log: Log }) {
-  const { steps, compactions } = useMemo(() => historyOf(log.lines), [log]);
+  const { steps, compactions, mind } = useMemo(() => historyOf(log.lines), [log]);
   const last = steps.at(-1);
   const cli = `godel agent logs ${agent.label}`;
   if (!last) return <Empty icon="clock" why="It has asked no model yet." cli={cli} />;
@@ -47,7 +48,7 @@ function Shown({ agent, log }: { agent: Agent; log: Log }) {
   const noun = isByRequest ? "request" : "turn";
   return (
     <div className={styles.box}>
-      <Last step={last} isByRequest={isByRequest} agent={agent} />
+      <Last step={last} context={contextIn(agent, mind)} agent={agent} />
       <section className={styles.part} aria-label="How it grew">
         <h2>
           The last {plural(steps.length, noun)}{" "}
@@ -62,18 +63,35 @@ function Shown({ agent, log }: { agent: Agent; log: Log }) {
   );
 }
 
-/** The newest request by kind; what sums up a turn is called so. */
-function Last({ step, isByRequest, agent }: { step: Step; isByRequest: boolean; agent: Agent }) {
+interface LastProps {
+  step: Step;
+  /** How much it had in mind; undefined if nobody says. */
+  context: number | undefined;
+  agent: Agent;
+}
+
+/** How much it has in mind, and the newest request by kind; what sums up a turn is called so. */
+function Last({ step, context, agent }: LastProps) {
   const { tokens } = step;
+  const isByRequest = tellsRequests(agent);
   const all = contextOf(tokens) + tokens.output;
   return (
     <section className={styles.part} aria-label="Its last request">
-      <p className={styles.size}>
-        <strong data-context={contextOf(tokens)}>{count(contextOf(tokens))}</strong> tokens{" "}
-        {isByRequest ? "of context in its last request" : "of input in its last turn"}
-      </p>
-      {isByRequest && <Fill agent={agent} context={contextOf(tokens)} />}
+      {context !== undefined && (
+        <>
+          <p className={styles.size}>
+            <strong data-context={context}>{count(context)}</strong> tokens of context in its last
+            request
+          </p>
+          <Fill agent={agent} context={context} />
+        </>
+      )}
       {!isByRequest && (
+        <p className={context === undefined ? styles.size : styles.note}>
+          <strong>{count(contextOf(tokens))}</strong> tokens of input in its last turn
+        </p>
+      )}
+      {context === undefined && (
         <p className={styles.note}>
           {agent.harness} tells only what a whole turn used, so the size of its context is not
           known.

@@ -1,11 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { post } from "../../../api/client";
-import { list } from "../../../api/list";
-import { toast } from "../../../change/toasts";
 import { Guarded } from "../../../roles/Guarded";
 import { useRefusal } from "../../../roles/session";
-import { navigate } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { Drawer } from "../../../ui/Drawer";
@@ -13,6 +10,7 @@ import { useFields } from "../../../ui/form/form";
 import { money, plural } from "../../../ui/format";
 import { ErrorNotice } from "../../../ui/Notice";
 import { asSentence } from "../../../ui/Sentence";
+import { UsedUpNote } from "../../budgets/UsedUpNote";
 import { useProject } from "../../projects/queries";
 import { settingsQueries } from "../../settings/queries";
 import { agentQueries, useKnownModels } from "../queries";
@@ -35,6 +33,8 @@ import {
 } from "./form";
 import { KEPT, useKept } from "./kept";
 import styles from "./SpawnDrawer.module.css";
+import { useTellStarted } from "./started";
+import { readyBeads, useHomes, useUsedUp } from "./useUsedUp";
 
 const CAN_SPAWN = "agent:create:own";
 
@@ -112,13 +112,9 @@ type FieldProps = (field: SpawnField) => {
 
 /** On which bead, in which project. */
 function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
-  const { projects, projectId } = useProject();
-  const homes = projects.filter((project) => project.repository);
-  const ready = useQuery({
-    queryKey: ["beads", "to-spawn"],
-    queryFn: () => list("/api/v1/beads", { filter: { status: "open" }, most: 100 }),
-    staleTime: 30_000,
-  });
+  const { projectId } = useProject();
+  const homes = useHomes();
+  const ready = useQuery(readyBeads);
   return (
     <>
       <Line
@@ -144,6 +140,7 @@ function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
   const roles = useQuery(agentQueries.roles).data ?? [];
   const role = roles.find((one) => one.name === (form.role || "worker"));
   const models = useKnownModels();
+  const usedUp = useUsedUp(form);
   const runtimes = useQuery(settingsQueries.runtimes).data?.items;
   const missing = whyNoRuntime(form.runtime, runtimes);
   const named = (words: readonly string[]) => words.map((word) => [word, word] as const);
@@ -183,7 +180,12 @@ function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
         options={[["", `${role?.sandbox ?? "workspace"}, as usual`], ...named(SANDBOXES)]}
         {...props("sandbox")}
       />
-      <Line label="Budget in dollars" placeholder="no limit" {...props("budget")} />
+      <Line
+        label="Budget in dollars"
+        placeholder="no limit"
+        {...props("budget")}
+        warning={usedUp.length > 0 ? <UsedUpNote budgets={usedUp} /> : undefined}
+      />
       <Line label="Name" placeholder="its role and a number" {...props("name")} />
       <Line label="Ends after" placeholder="no limit; 30m or 2h" {...props("timeout")} />
       {form.sandbox === "workspace+net" && (
@@ -224,15 +226,11 @@ function useSpawnForm(bead = "") {
 }
 
 function useSpawn(onDone: () => void) {
-  const client = useQueryClient();
+  const tell = useTellStarted();
   return useMutation({
     mutationFn: (form: SpawnForm) => post("/api/v1/agents", requestOf(form)),
     onSuccess: (agent) => {
-      client.invalidateQueries({ queryKey: ["agents"] });
-      toast({
-        title: `${agent.label} is on its way`,
-        action: { label: "Open", run: () => navigate(`/agents/${agent.id}`) },
-      });
+      tell(agent);
       onDone();
     },
   });

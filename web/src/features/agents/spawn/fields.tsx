@@ -12,7 +12,7 @@ interface FieldProps {
   /** Why it cannot be so; said at the field. */
   problem?: string | undefined;
   /** What is worth knowing before. */
-  warning?: string | undefined;
+  warning?: ReactNode;
   note?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ function Field({
   return (
     <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
-      {children(id, text && `${id}-says`)}
+      {children(id, text ? `${id}-says` : undefined)}
       {text && (
         <p id={`${id}-says`} className={look} role={problem ? "alert" : undefined}>
           {text !== note && <Icon name="alert" size={13} />}

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Agent, BeadDetail } from "../../../api/types";
+import type { Agent, BeadDetail, ReviewRow } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { navigate } from "../../../router/router";
-import { plural } from "../../../ui/format";
+import { count, plural } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { Loaded } from "../../../ui/Loaded";
 import { Money } from "../../../ui/Money";
 import { ShortId } from "../../../ui/ShortId";
 import { SkeletonRows } from "../../../ui/Skeleton";
-import { Badge } from "../../../ui/Status";
+import { Badge, PartialBadge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { AgentStatus } from "../../agents/AgentStatus";
 import { isAlive } from "../../agents/views";
@@ -19,10 +19,9 @@ import styles from "./BeadPanel.module.css";
 
 /** What was made of it: commits, what waits for a review, who worked on it. */
 export function Work({ bead }: { bead: BeadDetail }) {
-  const reviews = useQuery(beadQueries.reviews());
+  const review = useReviewOf(bead);
   const agents = useQuery(beadQueries.agents(bead.id));
   const sessions = useQuery(beadQueries.sessions());
-  const review = reviews.data?.[bead.id];
   return (
     <>
       {review && (
@@ -66,11 +65,30 @@ export function Work({ bead }: { bead: BeadDetail }) {
       <section className={styles.section} aria-label="Sessions">
         <h3>Sessions</h3>
         <Loaded query={sessions} what="The sessions" skeleton={<SkeletonRows rows={1} />}>
-          {({ items }) => <Sessions talks={items.filter((talk) => talk.bead === bead.id)} />}
+          {({ items, isCut }) => (
+            <>
+              <Sessions talks={items.filter((talk) => talk.bead === bead.id)} />
+              {isCut && (
+                <PartialBadge
+                  kind="limited"
+                  why={`Only the newest ${count(items.length)} sessions were looked through`}
+                />
+              )}
+            </>
+          )}
         </Loaded>
       </section>
     </>
   );
+}
+
+/** How large the change of a bead is; of many that wait the server lists only some, so it is asked for this one. */
+function useReviewOf(bead: BeadDetail): ReviewRow | undefined {
+  const { data: listed } = useQuery(beadQueries.reviews(bead.projectId));
+  const row = listed?.rows[bead.id];
+  const isMissing = listed?.isCut === true && row === undefined && bead.status === "review";
+  const { data: own } = useQuery({ ...beadQueries.review(bead), enabled: isMissing });
+  return row ?? (isMissing ? own : undefined);
 }
 
 function Commits({ bead }: { bead: BeadDetail }) {

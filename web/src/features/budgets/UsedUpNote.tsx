@@ -1,0 +1,21 @@
+import type { Budget } from "../../api/types";
+import { Link } from "../../router/Link";
+import { money } from "../../ui/format";
+import { useScopeTitle } from "./BudgetList";
+import { PERIOD_TITLES, type Period } from "./budgets";
+
+/** Says of each budget that is used up how much is spent of how much, and where that is changed. */
+export function UsedUpNote({ budgets }: { budgets: readonly Budget[] }) {
+  const titleOf = useScopeTitle();
+  const sentences = budgets.map(({ scope, period, spentMicros, capMicros }) => {
+    const each = PERIOD_TITLES[period as Period]?.toLowerCase() ?? period;
+    const spent = `${money(spentMicros)} of ${money(capMicros)} is spent`;
+    return `The budget “${titleOf(scope)}, ${each}” is used up: ${spent}.`;
+  });
+  return (
+    <span>
+      {sentences.join(" ")} Requests of the agent would be refused.{" "}
+      <Link to="/costs?tab=budgets">Open the budgets</Link>
+    </span>
+  );
+}

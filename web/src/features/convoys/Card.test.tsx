@@ -1,0 +1,55 @@
+import { render, screen } from "@testing-library/react";
+import { expect, it } from "vitest";
+import type { Bead, ReviewRow } from "../../api/types";
+import { bead } from "../beads/fakeBead";
+import { Card } from "./Card";
+
+const nothing = () => undefined;
+const landed = (...gates: readonly boolean[]): Partial<Bead> => ({
+  status: "done",
+  landed: {
+    branch: "main",
+    target: "abc",
+    ...(gates.length > 0 && { gates: gates.map((passed, at) => ({ gate: `g${at}`, passed })) }),
+  },
+});
+
+function show(of: Partial<Bead>, review?: Partial<ReviewRow>) {
+  render(
+    <Card
+      bead={bead("a", of)}
+      lane="all"
+      holds={[]}
+      review={review as ReviewRow | undefined}
+      menuOf={() => []}
+      isPeeked={false}
+      isSelected={false}
+      isMoving={false}
+      isStop
+      onPress={nothing}
+      onOpen={nothing}
+      onFocus={nothing}
+    />,
+  );
+  return screen.getByRole("article").textContent;
+}
+
+it("C2 a card in review says how large its change is and what the checks say", () => {
+  const text = show({ status: "review" }, { added: 3, removed: 1, gates: true });
+  expect(text).toContain("+3−1checks passed");
+});
+
+it.each([
+  ["checks passed", landed(true, true)],
+  ["1 of 2 checks failed", landed(true, false)],
+])("C2 a card of work that landed says: %s", (words, of) => {
+  expect(show(of)).toContain(words);
+});
+
+it.each([
+  ["of work that landed without checks", landed()],
+  ["of a bead that was closed without a change", { status: "done" }],
+  ["of work that goes on", { status: "in-progress" }],
+])("C2 a card %s says nothing of checks", (_, of) => {
+  expect(show(of)).not.toContain("check");
+});
