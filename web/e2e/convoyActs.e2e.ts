@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Convoy, ConvoyRun } from "../src/api/types";
+import type { Agent, Convoy, ConvoyRun } from "../src/api/types";
 import { fromMenu, undoOf } from "./acts";
 import { makeBead, until } from "./beadSeed";
 import {
@@ -183,6 +183,39 @@ describe("what is done with a convoy", () => {
     await act.click();
     await until(async () => (await spring()) === undefined);
     await lane("Spring").waitFor({ state: "detached" });
+  });
+
+  it("D4 one click starts an agent on a bead, and a second one is not offered", async () => {
+    const painted = await makeBead(seeded, "Paint it [[shell sleep 600]]");
+    const menu = () => card(painted).getByRole("button", { name: `Move ${painted}` });
+    const line = page.getByRole("menuitem", { name: /^Start an agent on it/ });
+    await menu().click();
+    await picture(page, "board-start-agent");
+    await line.click();
+    const told = page.getByRole("status").filter({ hasText: /is on its way/ });
+    await told.getByRole("button", { name: "Open" }).waitFor();
+    const { items } = await read<{ items: Agent[] }>(here, "/api/v1/agents?limit=50");
+    const agent = items.find(({ bead }) => bead === painted);
+    expect(agent?.harness).toBe("native");
+    await menu().click();
+    await line.getByText(/works on it|holds it/).waitFor();
+    expect(await line.getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("Escape");
+    await seeded.godel("agent", "kill", agent?.label ?? "");
+  });
+
+  it("A4 a budget that is used up is told in the form, before anything is refused", async () => {
+    await seeded.godel("budget", "set", "tenant", "0.000001/month");
+    await page.goto(`${here.url}/dashboard/agents?spawn=${loose}`);
+    const form = page.getByRole("dialog", { name: "Spawn an agent" });
+    await form
+      .getByText(/is used up: .* is spent\. Requests of the agent would be refused/)
+      .waitFor();
+    await picture(page, "spawn-used-up");
+    await seeded.godel("budget", "set", "tenant", "100/month");
+    await form.getByText(/is used up:/).waitFor({ state: "detached" });
+    await page.goto(`${here.url}/dashboard/convoys`);
+    await lane("Night").waitFor();
   });
 
   it("G17 the plan looks right in both themes", async () => {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Notice, Run } from "../src/api/types";
 import { badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
@@ -33,6 +33,18 @@ describe("the inbox", () => {
 
   const announced = () => page.locator("[aria-live=assertive]");
   const cards = () => page.locator("[data-notice]");
+  /** How many notices the list has; only those in view are drawn. */
+  const listed = async () => {
+    const sizes = page.locator("main li[aria-setsize]");
+    return (await sizes.count()) === 0
+      ? 0
+      : Number(await sizes.first().getAttribute("aria-setsize"));
+  };
+  /** Marks a card by keys, wherever it is: agents ask at any time. */
+  const mark = async (card: Locator) => {
+    for (let above = await listed(); above > 0; above -= 1) await page.keyboard.press("k");
+    while ((await card.getAttribute("data-cursor")) === null) await page.keyboard.press("j");
+  };
   const bell = (many: string) => page.getByRole("link", { name: `Inbox: ${many} waiting` });
   const waiting = async () => {
     const response = await fetch(`${here.url}/api/v1/inbox?limit=100`, {
@@ -62,7 +74,7 @@ describe("the inbox", () => {
     const open = await waiting();
     expect(open.length).toBeGreaterThan(0);
     await bell(open.length === 1 ? "1 thing" : `${open.length} things`).waitFor();
-    await expect.poll(() => cards().count()).toBe(open.length);
+    await expect.poll(listed).toBe(open.length);
     await page.getByText("Which colour?").waitFor();
     await picture(page, "inbox");
   });
@@ -107,7 +119,7 @@ describe("the inbox", () => {
       .toBe(`${label} needs you. Question: Move the sofa?`);
     await seeded.godel("agent", "kill", label);
     await page.getByRole("link", { name: /^Inbox: / }).click();
-    await expect.poll(() => cards().count()).toBe((await waiting()).length);
+    await expect.poll(listed).toBe((await waiting()).length);
   });
 
   it("G19 a notice that closes by itself leaves the inbox, and the bell is the count of the API", async () => {
@@ -155,11 +167,9 @@ describe("the inbox", () => {
   });
 
   it("G19 n puts aside what is no question, and the empty inbox says so", async () => {
-    for (let left = await cards().count(); left > 0; left -= 1) {
+    for (let left = await listed(); left > 0; left -= 1) {
       await page.keyboard.press("n");
-      await cards()
-        .nth(left - 1)
-        .waitFor({ state: "detached" });
+      await expect.poll(listed).toBe(left - 1);
     }
     await page.getByText(/^Nothing waits for you/).waitFor();
     await expect.poll(waiting).toEqual([]);
@@ -181,7 +191,7 @@ describe("the inbox", () => {
     await bellIsRight();
     await picture(page, "inbox-approval");
     expect(await card.getByRole("button").allTextContents()).toEqual(["Approve", "Reject"]);
-    while ((await card.getAttribute("data-cursor")) === null) await page.keyboard.press("k");
+    await mark(card);
     await page.keyboard.press("y");
     await card.waitFor({ state: "detached" });
     await page.getByText("ship, agree was told: Approve", { exact: true }).waitFor();
@@ -216,6 +226,38 @@ describe("the inbox", () => {
     await card.waitFor();
     await seeded.godel("budget", "set", "tenant", "100/month");
     await card.waitFor({ state: "detached" });
+  });
+
+  it("G1 of a hundred notices those in view are drawn, and keys go through all of them", async () => {
+    const headers = { "Content-Type": "application/json", "X-API-Key": here.key };
+    const body = JSON.stringify({ workflow: "ship" });
+    for (let run = 0; run < 100; run += 1) {
+      const begun = await fetch(`${here.url}/api/v1/runs`, { method: "POST", headers, body });
+      expect(begun.ok, await begun.text()).toBe(true);
+    }
+    // Whoever is in the list is not disturbed by what comes; it is shown when it is asked for.
+    const isNews = page.getByRole("button", { name: /new notices?$/ });
+    const all = async () => {
+      if (await isNews.isVisible()) await isNews.click();
+      return listed();
+    };
+    await expect.poll(all, { timeout: 60_000 }).toBeGreaterThanOrEqual(100);
+    expect(await cards().count()).toBeLessThan(40);
+    const marked = () => page.locator("[data-notice][data-cursor]");
+    const seen = new Set<string | null>();
+    // The mark stays where it was: on the oldest, below all that came.
+    for (let step = 0; step < 160; step += 1) {
+      await page.keyboard.press(step < 80 ? "k" : "j");
+      if (step < 80) seen.add(await marked().getAttribute("data-notice"));
+    }
+    expect(seen.size).toBeGreaterThan(60);
+    const isInView = (box: Element) => {
+      const { top, bottom } = box.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    };
+    await expect.poll(() => marked().evaluate(isInView)).toBe(true);
+    await picture(page, "inbox-hundred");
+    expect(await cards().count()).toBeLessThan(40);
   });
 
   it("G19 desktop notices are off until asked for", async () => {
