@@ -8,8 +8,12 @@ pub enum Session {
     /// List conversations, the newest first
     #[command(after_help = "Examples:
   godel session list
+  godel session list --bead godel-a1b2c
   godel session list --json")]
     List {
+        /// Only those about this bead
+        #[arg(long, value_name = "ID")]
+        bead: Option<String>,
         /// List this many
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,

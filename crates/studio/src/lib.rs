@@ -1,5 +1,5 @@
 //! The studio: a sentence becomes a plan with a price, and a plan becomes a convoy that runs; one bead is tried
-//! several ways; two ends of a conversation are compared.
+//! several ways; conversations are found by their bead, and two ends of one are compared.
 //!
 //! # Invariants
 //! - Nothing runs before somebody says yes: [`intents::submit`] looks, thinks and writes down, and only
@@ -15,5 +15,6 @@
 pub mod attempts;
 pub mod ends;
 pub mod intents;
+pub mod talks;
 
 pub use godel_fleet::{Error, Result};

@@ -2675,7 +2675,8 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description The newest first.
+         * @description The newest first. The filter takes `bead` (its id), and `projectId` beside it where several projects have a bead of
+         *     that id.
          */
         get: operations["listSessions"];
         put?: never;

@@ -35,7 +35,7 @@ const KIND_WIDTH: usize = 8;
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     let change = TalkChange::default();
     match asked {
-        Asked::List { limit } => list(context, limit as usize).await,
+        Asked::List { bead, limit } => list(context, bead.as_deref(), limit as usize).await,
         Asked::Tree { session, all } => tree(context, &session, all).await,
         Asked::Show { session, all } => show(context, &session, all).await,
         Asked::Compare { session, left, right } => {
@@ -92,9 +92,10 @@ async fn find(client: &Client, given: &str) -> Result<Talk> {
     part.pick(newest, |talk| (talk.id, format!("{}  {}", talk.agent, talk.bead)), is_bead)
 }
 
-async fn list(context: &Context, limit: usize) -> Result<Exit> {
+async fn list(context: &Context, bead: Option<&str>, limit: usize) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let (items, more) = lookup::first::<Talk>(&found.client, PATH, None, limit).await?;
+    let filter = bead.map(|bead| json!({ "bead": bead }));
+    let (items, more) = lookup::first::<Talk>(&found.client, PATH, filter, limit).await?;
     if context.output.is_json() {
         context.output.value(&json!({ "items": items, "hasMore": more }))?;
         return Ok(Exit::Done);

@@ -105,6 +105,9 @@ fn conversation(yard: &Yard, bead: &str) {
     let archived = repo.json(&["session", "archive", "greeter"]);
     assert_eq!(archived["status"], "archived");
     assert!(repo.say(&["session", "list"]).contains(bead));
+    let of_bead = repo.json(&["session", "list", "--bead", bead, "--limit", "1"]);
+    assert_eq!((&of_bead["items"][0]["bead"], &of_bead["hasMore"]), (&json!(bead), &json!(false)));
+    repo.godel(&["session", "list", "--bead", "godel-none"]).refused(3, &["godel-none"]);
 }
 
 /// Asks a person, and then does the work.

@@ -17,8 +17,6 @@ const SESSIONS = ["bead-sessions"] as const;
 const REVIEWS = ["bead-reviews"] as const;
 /** Before this there was no Godel: costs are counted from the beginning. */
 const BEGINNING = "2020-01-01";
-/** More sessions than this are not searched for those of a bead: the server has no filter for them. */
-const MOST_SESSIONS = 1_000;
 /** The most reviews that the server lists; it has no second page. */
 export const MOST_REVIEWS = 100;
 
@@ -75,10 +73,10 @@ export const beadQueries = {
       queryKey: [...SESSIONS, "agents", bead],
       queryFn: () => list("/api/v1/agents", { filter: { bead } }),
     }),
-  sessions: () =>
+  sessions: ({ id, projectId }: { id: string; projectId?: string }) =>
     queryOptions({
-      queryKey: SESSIONS,
-      queryFn: () => list("/api/v1/sessions", { most: MOST_SESSIONS }),
+      queryKey: [...SESSIONS, "talks", projectId, id],
+      queryFn: () => list("/api/v1/sessions", { filter: { bead: id, projectId } }),
     }),
   /** What each bead has cost, in millionths of a dollar. */
   costs: () =>

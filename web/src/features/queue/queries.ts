@@ -20,7 +20,7 @@ const taskPath = (id: string) => `/api/v1/tasks/${encodeURIComponent(id)}` as co
 const runPath = (id: string) => `/api/v1/runs/${encodeURIComponent(id)}` as const;
 
 export const queueQueries = {
-  tasks: (filter: { state?: string; pool?: string }) =>
+  tasks: (filter: { state?: string; pool?: string; run?: string }) =>
     queryOptions({
       queryKey: [...TASKS, filter],
       queryFn: () => list("/api/v1/tasks", { filter, most: MOST }),

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{Agent, Page, Success, Talk, TalkChange, TalkCompared, TalkEnd, TalkNodes};
 use godel_fleet::sessions;
-use godel_studio::ends;
+use godel_studio::{ends, talks};
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -23,7 +23,8 @@ const NODES_MAX: usize = 500;
 
 /// List sessions
 ///
-/// The newest first.
+/// The newest first. The filter takes `bead` (its id), and `projectId` beside it where several projects have a bead of
+/// that id.
 #[utoipa::path(get, path = "/sessions", tag = "agents", operation_id = "listSessions", params(ListQuery),
     responses((status = 200, description = "A page of sessions", body = Success<Page<Talk>>)))]
 pub(crate) async fn list(
@@ -31,11 +32,20 @@ pub(crate) async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> ApiResult<impl IntoResponse> {
-    let listing: Listing<Uuid> = query.check("sessions", "createdAt", true)?;
+    let mut listing: Listing<Uuid> = query.check("sessions", "createdAt", true)?;
     listing.descending_only("createdAt")?;
+    let bead = listing.take_one("bead")?;
+    let project = match &bead {
+        Some(_) => listing.take_one("projectId")?.map(|id| id.parse()).transpose()?,
+        None => None,
+    };
     listing.no_more_fields()?;
     let limit = listing.limit;
-    let mut found = sessions::list(&shared.fleet, &caller.call, (listing.from, limit + 1)).await?;
+    let page = (listing.from, limit + 1);
+    let mut found = match &bead {
+        Some(bead) => talks::of_bead(&shared.fleet, &caller.call, (project, bead), page).await?,
+        None => sessions::list(&shared.fleet, &caller.call, page).await?,
+    };
     let more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| more).map(|one| one.0.id);

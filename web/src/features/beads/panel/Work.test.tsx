@@ -18,14 +18,16 @@ const session = (at: number) => ({
 });
 
 /** What a server says that has so many reviews and sessions besides those of the bead. */
-function show(reviews: readonly unknown[], sessions: readonly unknown[], hasMore: boolean) {
-  const pagination = { hasMore, ...(hasMore && { cursor: "more" }) };
+function show(reviews: readonly unknown[], sessions: readonly unknown[]) {
   const none = ok({ items: [], pagination: { hasMore: false } });
   const agents = new URLSearchParams({ limit: "1000", filter: JSON.stringify({ bead: "b1" }) });
+  const filter = JSON.stringify({ bead: "b1", projectId: "p" });
+  const talks = new URLSearchParams({ limit: "100", filter });
   const calls = fakeServer({
     [`GET /api/v1/reviews?limit=${MOST_REVIEWS}&projectId=p`]: () => ok({ items: reviews }),
     "GET /api/v1/reviews/b1?projectId=p": () => ok(review("b1", 7)),
-    "GET /api/v1/sessions?limit=100": () => ok({ items: sessions, pagination }),
+    [`GET /api/v1/sessions?${talks}`]: () =>
+      ok({ items: sessions, pagination: { hasMore: false } }),
     [`GET /api/v1/agents?${agents}`]: () => none,
   });
   renderPart(<Work bead={BEAD} />);
@@ -34,28 +36,21 @@ function show(reviews: readonly unknown[], sessions: readonly unknown[], hasMore
 
 it("G10 a change that is not among the reviews that the server lists is asked for by itself", async () => {
   const others = Array.from({ length: MOST_REVIEWS }, (_, at) => review(`other-${at}`, 1));
-  show(others, [], false);
+  show(others, []);
   await screen.findByText("2 files, +7 −1");
 });
 
 it("asks for no review by itself if the list has it", async () => {
-  const calls = show([review("b1", 3)], [], false);
+  const calls = show([review("b1", 3)], []);
   await screen.findByText("2 files, +3 −1");
   expect(calls.filter(({ path }) => path.startsWith("/api/v1/reviews/"))).toEqual([]);
 });
 
-it("G10 says that not all sessions were looked through, if there are more", async () => {
-  show(
-    [],
-    Array.from({ length: 1_000 }, (_, at) => session(at)),
-    true,
-  );
+it("asks for the sessions of the bead alone, however many there are", async () => {
+  const calls = show([], [session(1)]);
   await screen.findByText(/^worker-1, ended/);
-  screen.getByText(": Only the newest 1,000 sessions were looked through");
-});
-
-it("says nothing of the kind if all sessions were", async () => {
-  show([], [session(1)], false);
-  await screen.findByText(/^worker-1, ended/);
-  expect(screen.queryByText("Not all")).toBeNull();
+  const asked = calls.filter(({ path }) => path.startsWith("/api/v1/sessions"));
+  expect(asked.map(({ path }) => decodeURIComponent(path))).toEqual([
+    '/api/v1/sessions?limit=100&filter={"bead":"b1","projectId":"p"}',
+  ]);
 });

@@ -3,13 +3,13 @@ import type { Agent, BeadDetail, ReviewRow } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { navigate } from "../../../router/router";
-import { count, plural } from "../../../ui/format";
+import { plural } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { Loaded } from "../../../ui/Loaded";
 import { Money } from "../../../ui/Money";
 import { ShortId } from "../../../ui/ShortId";
 import { SkeletonRows } from "../../../ui/Skeleton";
-import { Badge, PartialBadge } from "../../../ui/Status";
+import { Badge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { AgentStatus } from "../../agents/AgentStatus";
 import { isAlive } from "../../agents/views";
@@ -21,7 +21,7 @@ import styles from "./BeadPanel.module.css";
 export function Work({ bead }: { bead: BeadDetail }) {
   const review = useReviewOf(bead);
   const agents = useQuery(beadQueries.agents(bead.id));
-  const sessions = useQuery(beadQueries.sessions());
+  const sessions = useQuery(beadQueries.sessions(bead));
   return (
     <>
       {review && (
@@ -65,17 +65,7 @@ export function Work({ bead }: { bead: BeadDetail }) {
       <section className={styles.section} aria-label="Sessions">
         <h3>Sessions</h3>
         <Loaded query={sessions} what="The sessions" skeleton={<SkeletonRows rows={1} />}>
-          {({ items, isCut }) => (
-            <>
-              <Sessions talks={items.filter((talk) => talk.bead === bead.id)} />
-              {isCut && (
-                <PartialBadge
-                  kind="limited"
-                  why={`Only the newest ${count(items.length)} sessions were looked through`}
-                />
-              )}
-            </>
-          )}
+          {({ items }) => <Sessions talks={items} />}
         </Loaded>
       </section>
     </>

@@ -91,7 +91,7 @@ function Steps({ run, steps, onBack }: StepsProps) {
   const isOver = Boolean(run.finishedAt);
   const now = useNow(EVERY_MS, !isOver);
   const way = useMemo(() => decisiveWay(steps, run.criticalPath), [steps, run.criticalPath]);
-  const attempts = useAttempts(steps);
+  const attempts = useAttempts(run.id, steps);
   const told: Told = { run, steps, way, attempts, now, chosen, onChoose: choose };
   return (
     <>
@@ -131,10 +131,10 @@ function Steps({ run, steps, onBack }: StepsProps) {
   );
 }
 
-/** The attempts of each step; the newest tasks of the queue tell them. */
-function useAttempts(steps: readonly RunStep[]): ReadonlyMap<string, number> {
+/** The attempts of each step; the newest tasks of the run tell them. */
+function useAttempts(run: string, steps: readonly RunStep[]): ReadonlyMap<string, number> {
   const hasTasks = steps.some(({ taskId }) => taskId);
-  const tasks = useQuery({ ...queueQueries.tasks({}), enabled: hasTasks });
+  const tasks = useQuery({ ...queueQueries.tasks({ run }), enabled: hasTasks });
   const items: readonly Task[] | undefined = tasks.data?.items;
   return useMemo(() => {
     const known = new Map(items?.map(({ id, attempt }) => [id, attempt]));
