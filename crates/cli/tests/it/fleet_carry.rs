@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -106,6 +106,17 @@ fn waiting(yard: &Yard) -> (String, String, String) {
     (name, kept, file)
 }
 
+/// Lets git throw away what nothing leads to; it cannot while the server lays out a worktree beside it.
+fn clean_up(yard: &Yard) {
+    let started = Instant::now();
+    let gc = ["gc", "-q", "--prune=now"];
+    let done = || Command::new("git").args(gc).current_dir(&yard.repo.path).status().unwrap();
+    while !done().success() {
+        assert!(started.elapsed() < PATIENCE, "{}", yard.repo.home.log());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
 /// The conversations that are put away.
 fn archived(yard: &Yard) -> Vec<String> {
     let all = yard.json(&["session", "list"])["items"].clone();
@@ -153,7 +164,7 @@ async fn an_agent_goes_on_from_its_snapshot_on_another_server_with_the_same_byte
     here.repo.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
     here.repo.git(&["branch", "-q", "-D", &format!("bead/{bead}")]);
     here.repo.git(&["reflog", "expire", "--expire=now", "--all"]);
-    here.repo.git(&["gc", "-q", "--prune=now"]);
+    clean_up(&here);
     here.run(&["agent", "export", &kept, &again]).expect(0);
     restore(&here, &kept);
     assert_eq!(first_requests(&here, 2)[1], asked, "although the agent is gone");
