@@ -51,6 +51,15 @@ pub(crate) fn of_nextest(output: &str) -> Option<Counts> {
     Some(counts)
 }
 
+/// Reads which tests `cargo nextest` tells as passed at a second try: `FLAKY 2/2 [ 1.2s] (1/4) a::it b::c`.
+pub(crate) fn tried_again(output: &str) -> Vec<&str> {
+    let told = output.lines().filter(|line| line.trim_start().starts_with("FLAKY "));
+    let mut names: Vec<&str> = told.filter_map(|line| line.split_whitespace().last()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Reads `cargo test`: one line `test result: ok. 3 passed; 0 failed; 1 ignored; ...` a program.
 pub(crate) fn of_cargo_test(output: &str) -> Option<Counts> {
     let mut counts = None;
@@ -134,6 +143,11 @@ mod tests {
                    1 exec failed, 3 skipped\n        FAIL [ 0.1s] a b\nerror: test run failed";
         assert_eq!(of_nextest(red), counts(5, 4, 3));
         assert_eq!(of_nextest("error: could not compile"), None);
+        let again = "  TRY 2 PASS [ 1.0s] (2/4) a::it b::c\n     Summary [ 1.0s] 4 tests run: 4 passed (2 slow, 1 \
+                     flaky), 0 skipped\n   FLAKY 2/2 [ 1.0s] (2/4) a::it b::c\n";
+        assert_eq!(of_nextest(again), counts(4, 0, 0));
+        assert_eq!(tried_again(again), ["b::c"]);
+        assert!(tried_again(red).is_empty());
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub(crate) fn tests(shop: &Shop, engines: &Engines) -> Result<Done> {
         let arguments = ["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output"];
         let mut command = shop.cargo(&arguments);
         command.args(["final", "--test-threads", &at_once(cores()).to_string()]);
+        if shop.ci {
+            // A machine that is short of time for a moment is no defect; what fails twice is, and what was tried
+            // again is told.
+            command.args(["--retries", "1"]);
+        }
         command
     } else {
         shop.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
@@ -48,8 +53,13 @@ pub(crate) fn tests(shop: &Shop, engines: &Engines) -> Result<Done> {
     engines.tell(&mut command, &shop.godel("debug"));
     command.env(secrets::VARIABLE, secrets::clear(shop)?);
     let output = shop.captured("tests", &mut command)?;
-    let read = if nextest { counts::of_nextest } else { counts::of_cargo_test };
-    counted(read(&output))
+    if !nextest {
+        return counted(counts::of_cargo_test(&output));
+    }
+    let done = counted(counts::of_nextest(&output))?;
+    let again = counts::tried_again(&output);
+    let note = (!again.is_empty()).then(|| format!("tried again: {}", again.join(", ")));
+    Ok(Done { note: note.unwrap_or(done.note), ..done })
 }
 
 /// How many tests run at a time: a third of their time is waiting for disks, servers and agents.
