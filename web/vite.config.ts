@@ -27,7 +27,7 @@ export default defineConfig({
   },
   test: {
     environment: "happy-dom",
-    // `tests/setup.ts` keeps files apart; a window for each of them would take eight times as long.
+    // `tests/setup.ts` keeps files apart; a window for each of them takes several times as long.
     isolate: false,
     include: ["src/**/*.test.{ts,tsx}", "bench/**/*.test.ts", "tests/**/*.test.{js,ts}"],
     setupFiles: ["./tests/setup.ts"],

@@ -16,6 +16,8 @@ const CHECK = "#!/bin/sh\n[ ! -e broken ] || { echo broken is there; exit 1; }\n
 const GATED = `[gates]\ntest = "sh check.sh"\n[agents]\nmodel = "claude-opus-4-8"\n`;
 /** What whoever repairs the conflict is told to do, in the words of the bead. */
 const REPAIR = `[[shell git merge -q main; printf 'one\\nfrom both\\nthree\\n' > shared.txt; git add -A; git commit -qm both]] [[then]] [[call done {"summary":"both are there"}]]`;
+/** What is wanted of a line, in words that the scripted model obeys. */
+const IN_DIGITS = `Say it in digits [[shell echo 30 > number.txt; git add -A; git commit -qm digits]] [[then]] [[call done {"summary":"in digits"}]]`;
 /** What a turn is said to have used: far more than what is held back for one that is cheap. */
 const DEAR = "[[usage input=20000 output=4000]]";
 /** Gates run and agents work on the server, one after the other. */
@@ -104,6 +106,32 @@ describe("whole journeys, in the browser", () => {
     }
     expect((await seeded.json<{ status: string }>("bead", "show", broken)).status).toBe("review");
   }, 240_000);
+
+  it("R8 what a person says about a line the next agent answers with a commit, and the review shows both", async () => {
+    const bead = await work("Write a number", { "number.txt": "thirty\n" });
+    await page.goto(`${here.url}/dashboard/review/${bead}`);
+    const bar = page.locator('[data-hunk-bar="number.txt:1"]');
+    await bar.getByRole("button", { name: "Comment" }).click();
+    await page.getByLabel("About line 1").fill(IN_DIGITS);
+    await page.keyboard.press("Control+Enter");
+    const thread = page.locator("[data-thread]").first();
+    await thread.getByText("Not sent yet").waitFor();
+    await page.getByRole("button", { name: "Request changes" }).click();
+    await page.getByRole("button", { name: "Send" }).click();
+    // It goes back to work, and comes again by itself.
+    await page.getByText(/^Round 1: .* goes on with /).waitFor();
+    await page.getByText("Sent in round 1").first().waitFor();
+    const status = async () => (await read<{ status: string }>(here, `/api/v1/beads/${bead}`)).status;
+    await expect.poll(status, { timeout: 60_000 }).toBe("review");
+    // The page has what was pushed without being loaded anew.
+    const line = page.locator("[data-line]").getByText("30", { exact: true });
+    await line.first().waitFor({ timeout: 30_000 });
+    expect(await seeded.git("show", `bead/${bead}:number.txt`)).toBe("30");
+    await picture(page, "journey-answered");
+    await accept(bead);
+    await expect.poll(status, { timeout: 60_000 }).toBe("done");
+    expect(await seeded.git("show", "main:number.txt")).toBe("30");
+  }, 150_000);
 
   it("B8 a budget warns, then refuses before money is spent; work is kept, and goes on when it is raised", async () => {
     const spawn = async (name: string) =>

@@ -108,8 +108,8 @@ pub use reviews::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
     Review, ReviewApplied, ReviewApproval, ReviewApproved, ReviewComment, ReviewConflict,
     ReviewConflictSpot, ReviewConflicts, ReviewDecision, ReviewDiff, ReviewFile, ReviewFileLine,
-    ReviewFileLines, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList, ReviewMark,
-    ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
+    ReviewFileLines, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewMark, ReviewPair,
+    ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
 };
 pub use routing::{HedgedModel, RoutedModel, Routing};
 pub use runtimes::{DoctorCheck, RuntimeInfo, RuntimeList, RuntimeTest};

@@ -56,13 +56,6 @@ pub struct ReviewRow {
     pub waiting_since: jiff::Timestamp,
 }
 
-/// What waits to be reviewed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ReviewList {
-    /// What nobody approved first, and of that the oldest.
-    pub items: Vec<ReviewRow>,
-}
-
 /// That a commit may land.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReviewApproval {

@@ -88,11 +88,14 @@ pub enum Review {
     /// List what waits to be reviewed, the oldest first
     #[command(after_help = "Examples:
   godel review list
-  godel review list --json")]
+  godel review list --limit 200 --json")]
     List {
         /// Of this project only
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
+        /// List this many
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
     },
     /// Show what was decided and said, and what keeps the work from being approved
     #[command(after_help = "Examples:

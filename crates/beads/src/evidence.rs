@@ -155,6 +155,7 @@ impl Shelf {
                 target: text("target"),
                 source: landed["source"].as_str().map(str::to_owned),
                 gates: serde_json::from_value(landed["gates"].clone()).unwrap_or_default(),
+                change: serde_json::from_value(landed["change"].clone()).ok(),
             };
             let name = format!("refs/heads/{}", landing.branch);
             let branch = Reference::read(&self.repository, &name)?;
@@ -192,7 +193,7 @@ impl Shelf {
             (Some(head), Some(base_head)) if self.has(base_head, head)? => {
                 let (target, source) = (head.to_string(), Some(head.to_string()));
                 let (branch, gates) = (base.to_owned(), Vec::new());
-                Ok((Some(Landing { branch, target, source, gates }), None))
+                Ok((Some(Landing { branch, target, source, gates, change: None }), None))
             }
             (Some(_), _) => {
                 let why = format!(

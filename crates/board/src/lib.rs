@@ -13,7 +13,6 @@
 pub mod doctor;
 pub mod inbox;
 pub mod logs;
-pub mod pictures;
 pub mod portable;
 pub mod rehearsal;
 pub mod routing;

@@ -230,7 +230,7 @@ impl Agent {
 
     /// Tells whether its work is that of its bead: it did not judge, and was not one of several that nobody
     /// picked.
-    pub(crate) fn did_the_work(&self) -> bool {
+    pub fn did_the_work(&self) -> bool {
         let picked = self.trial.as_ref().is_none_or(|part| part.fate == Fate::Picked);
         self.judges.is_none() && picked
     }

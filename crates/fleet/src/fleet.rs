@@ -22,7 +22,6 @@ use uuid::Uuid;
 use crate::attach::Attached;
 use crate::doc::Agent;
 use crate::landing::Forges;
-use crate::reviews::Kept;
 use crate::run::Order;
 use crate::{Error, Result, carry};
 
@@ -70,8 +69,6 @@ pub(crate) struct Own {
     pub(crate) forges: Forges,
     /// Repositories that were opened.
     benches: Benches,
-    /// Changes that people look at.
-    pub(crate) changes: Kept,
     /// Repositories in which worktrees are made ready, and whether that is to be done again.
     pub(crate) stocking: Mutex<HashMap<PathBuf, bool>>,
     /// How many errands are carried out here.
@@ -149,7 +146,6 @@ impl Fleet {
                 landings: Mutex::default(),
                 forges: Forges::default(),
                 benches: Benches::default(),
-                changes: Kept::default(),
                 stocking: Mutex::default(),
                 foremen: Mutex::default(),
                 errands: AtomicUsize::new(0),

@@ -32,7 +32,6 @@ pub mod paper;
 pub mod part;
 mod place;
 mod review;
-pub mod reviews;
 pub mod roles;
 mod run;
 pub mod sessions;

@@ -72,7 +72,7 @@ pub struct NewAgent {
 
 impl NewAgent {
     /// Asks for one of the same kind as another.
-    pub(crate) fn like(other: &Agent) -> Self {
+    pub fn like(other: &Agent) -> Self {
         Self {
             harness: Some(other.harness.name().to_owned()),
             command: other.command.clone(),

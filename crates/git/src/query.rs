@@ -1,5 +1,7 @@
 //! Questions about commits and branches that change nothing.
 
+use std::collections::HashMap;
+
 use godel_model::code;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +73,20 @@ impl Workbench {
     /// If git cannot be run.
     pub fn head_of(&self, branch: &str) -> Result<Option<String>> {
         self.repo.commit(&format!("refs/heads/{branch}"))
+    }
+
+    /// Returns where branches are, by their names: one of these names, or below it.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn heads(&self, names: &[&str]) -> Result<HashMap<String, String>> {
+        let patterns = names.iter().map(|name| format!("refs/heads/{name}"));
+        let asked = ["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"];
+        let text = self.repo.ask().args(asked).args(patterns).line()?;
+        let pair = |line: &str| {
+            line.split_once(' ').map(|(commit, name)| (name.to_owned(), commit.to_owned()))
+        };
+        Ok(text.lines().filter_map(pair).collect())
     }
 
     /// Returns a text file of a commit, such as its `godel.toml`; nothing if it is not there.

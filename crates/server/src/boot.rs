@@ -15,6 +15,7 @@ use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_previews::Previews;
 use godel_proxy::Lanes;
 use godel_repos::Repositories;
+use godel_reviews::Reviews;
 use godel_safe::{make_private_dir, write_private};
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
@@ -327,6 +328,7 @@ fn shared(
         app: app.clone(),
         fleet: fleet.clone(),
         previews: Previews::new(fleet.clone()),
+        reviews: Reviews::new(fleet.clone()),
         crew: crew.clone(),
         repositories: Repositories::new(app, crew, &config.data_dir),
         data_dir: config.data_dir.clone(),

@@ -113,8 +113,8 @@ pub(crate) fn finish(document: &mut OpenApi) {
 /// written out by the derive, and readers of the document would see another type in each answer.
 fn refer_inside(schema: &mut RefOr<Schema>, named: &BTreeMap<String, RefOr<Schema>>) {
     let refer = |part: &mut RefOr<Schema>| {
-        let mut known = named.iter().filter(|_| is_composed(part));
-        match known.find(|(_, known)| *known == part) {
+        let same = || named.iter().find(|(_, known)| *known == part);
+        match is_composed(part).then(same).flatten() {
             Some((name, _)) => *part = Ref::from_schema_name(name).into(),
             None => refer_inside(part, named),
         }

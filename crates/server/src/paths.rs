@@ -10,7 +10,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::state::Shared;
 
 /// The handlers of one path.
-#[derive(Clone, Copy)]
 pub(crate) struct Part {
     /// Adds them to a router.
     pub(crate) serve: fn(Router<Shared>) -> Router<Shared>,

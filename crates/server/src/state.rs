@@ -9,6 +9,7 @@ use godel_app::{App, Crew};
 use godel_fleet::Fleet;
 use godel_previews::Previews;
 use godel_repos::Repositories;
+use godel_reviews::Reviews;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -23,6 +24,7 @@ pub(crate) struct Parts {
     pub(crate) app: App,
     pub(crate) fleet: Fleet,
     pub(crate) previews: Previews,
+    pub(crate) reviews: Reviews,
     pub(crate) crew: Crew,
     pub(crate) repositories: Repositories,
     pub(crate) data_dir: PathBuf,

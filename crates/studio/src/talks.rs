@@ -2,13 +2,12 @@
 
 use godel_app::{Call, beads};
 use godel_fleet::{Agent, Fleet, Talk, paper};
-use godel_model::{ProjectId, Reach};
+use godel_model::{AgentId, ProjectId, Reach};
 use tracing::instrument;
-use uuid::Uuid;
 
 use crate::Result;
 
-/// Lists conversations about a bead, the newest agent first.
+/// Lists conversations about a bead, the newest agent first; `before` is the agent of the last one that is known.
 ///
 /// # Errors
 /// If the caller may not, or there is no such bead.
@@ -17,14 +16,13 @@ pub async fn of_bead(
     fleet: &Fleet,
     call: &Call,
     (project, bead): (Option<ProjectId>, &str),
-    (before, limit): (Option<Uuid>, usize),
+    (before, limit): (Option<AgentId>, usize),
 ) -> Result<Vec<(Talk, Option<Agent>)>> {
     call.may("session", "read", Reach::Team)?;
     let found = beads::get(fleet.app(), call, project, bead).await?;
     let owner = Agent::owner_of(found.project, &found.value.0.id);
     paper::look(fleet.app(), call.actor.tenant, move |tx| {
-        let last = before.map(|talk| paper::by_id::<Talk>(tx, talk)).transpose()?.flatten();
-        let (mut rows, mut from) = (Vec::new(), last.map(|talk| talk.agent.uuid()));
+        let (mut rows, mut from) = (Vec::new(), before.map(AgentId::uuid));
         while rows.len() < limit {
             let agents = paper::of::<Agent>(tx, &owner, from, limit)?;
             let Some(last) = agents.last() else { break };

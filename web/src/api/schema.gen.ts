@@ -1891,7 +1891,7 @@ export interface paths {
         };
         /**
          * List what waits to be reviewed
-         * @description What nobody approved first, and of that the oldest.
+         * @description What has waited longest is on the first page; of one page first what nobody approved.
          */
         get: operations["listReviews"];
         put?: never;
@@ -7306,6 +7306,13 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /** @description One page of a list. */
+        Page_ReviewRow: {
+            /** @description The items of this page. */
+            items: components["schemas"]["ReviewRow"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
         Page_RunRow: {
             /** @description The items of this page. */
             items: components["schemas"]["RunRow"][];
@@ -8290,11 +8297,6 @@ export interface components {
              * @description The last.
              */
             to: number;
-        };
-        /** @description What waits to be reviewed. */
-        ReviewList: {
-            /** @description What nobody approved first, and of that the oldest. */
-            items: components["schemas"]["ReviewRow"][];
         };
         /** @description A part of a line, in bytes of its UTF-8 text. */
         ReviewMark: {
@@ -9633,6 +9635,15 @@ export interface components {
             data: components["schemas"]["Page_Project"];
         };
         /** @description A successful answer. */
+        Success_Page_ReviewRow: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_ReviewRow"];
+        };
+        /** @description A successful answer. */
         Success_Page_RunRow: {
             /**
              * @description Always `true`.
@@ -9924,15 +9935,6 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ReviewFileLines"];
-        };
-        /** @description A successful answer. */
-        Success_ReviewList: {
-            /**
-             * @description Always `true`.
-             * @default true
-             */
-            success: boolean;
-            data: components["schemas"]["ReviewList"];
         };
         /** @description A successful answer. */
         Success_ReviewRequested: {
@@ -15505,8 +15507,12 @@ export interface operations {
             query?: {
                 /** @description Of this project only. */
                 projectId?: string;
+                /** @description Work that has come so far: `review` unless given, or `in-progress` for work that is still done. */
+                status?: string;
                 /** @description How many at most: 1 to 100, 50 unless given. */
                 limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -15520,7 +15526,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success_ReviewList"];
+                    "application/json": components["schemas"]["Success_Page_ReviewRow"];
                 };
             };
             /** @description What went wrong, and what to do next */

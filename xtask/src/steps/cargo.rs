@@ -62,7 +62,7 @@ pub(crate) fn tests(shop: &Shop, engines: &Engines) -> Result<Done> {
     Ok(Done { note: note.unwrap_or(done.note), ..done })
 }
 
-/// How many tests run at a time: a third of their time is waiting for disks, servers and agents.
+/// How many tests run at a time: much of their time is waiting for disks, servers and agents.
 fn at_once(cores: usize) -> usize {
     cores + cores / 2
 }

@@ -40,6 +40,20 @@ pub struct Landing {
     /// What the gates said about the commit in that branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Passed>,
+    /// How large it was, if that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Changed>,
+}
+
+/// How large a change was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// How many files differ.
+    pub files: usize,
+    /// How many lines are new.
+    pub added: u64,
+    /// How many lines are gone.
+    pub removed: u64,
 }
 
 /// What a gate said about what landed.

@@ -18,7 +18,7 @@ pub use convoy::{
     remove_from_convoy, settle_convoy, settle_convoys, update_convoy,
 };
 pub use land::{
-    Advance, Landing, Passed, Verdict, advance, finish, record_landing, record_verdict,
+    Advance, Changed, Landing, Passed, Verdict, advance, finish, record_landing, record_verdict,
     set_worktree,
 };
 pub use link::{link, unlink};

@@ -154,8 +154,13 @@ fn what_was_opened_again_must_land_again() {
     repo.git(&["merge", "-q", "--squash", &branch]);
     repo.git(&["commit", "-q", "-m", "squashed"]);
     let target = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    let landing =
-        ops::Landing { branch: "main".to_owned(), target, source: None, gates: Vec::new() };
+    let landing = ops::Landing {
+        branch: "main".to_owned(),
+        target,
+        source: None,
+        gates: Vec::new(),
+        change: None,
+    };
     let of = id.clone();
     shelf.write("ann", move |draft| ops::record_landing(draft, &of, &landing)).unwrap();
     close(&mut shelf, &id).unwrap();

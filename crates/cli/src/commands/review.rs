@@ -9,7 +9,7 @@ use std::path::Path;
 use godel_api::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
     Review, ReviewApplied, ReviewApproved, ReviewComment, ReviewConflicts, ReviewDiff, ReviewLines,
-    ReviewList, ReviewPart, ReviewRequested,
+    ReviewPart, ReviewRequested, ReviewRow,
 };
 use godel_args::review::{Of, Parts, Place, Rest, Review as Asked};
 use reqwest::Method;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::agent::text;
 use super::land;
-use godel_console::lookup::{NOTHING, segment};
+use godel_console::lookup::{self, NOTHING, segment};
 use godel_console::output::plain;
 use godel_console::{Context, Error, Exit, Result, here, locate};
 use godel_desk::Desk;
@@ -32,7 +32,7 @@ const EDIT_MAX_BYTES: u64 = 256 * 1024;
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     match asked {
-        Asked::List { project } => list(context, project.as_deref()).await,
+        Asked::List { project, limit } => list(context, project.as_deref(), limit).await,
         Asked::Show(of) => tell(context, call(context, &of, "", Method::GET, NOTHING).await?),
         Asked::Diff { of, path } => diff(context, &of, path.as_deref()).await,
         Asked::Lines { of, path, from, to, old } => {
@@ -87,15 +87,16 @@ fn with(path: &str, name: &str, value: &str) -> String {
     format!("{path}{sign}{name}={}", segment(value))
 }
 
-async fn list(context: &Context, project: Option<&str>) -> Result<Exit> {
+async fn list(context: &Context, project: Option<&str>, limit: u32) -> Result<Exit> {
     let found = locate::server(context).await?;
     let project = match project {
         Some(_) => here::project_if_known(context, &found.client, project).await?,
         None => None,
     };
     let path = here::within("/api/v1/reviews".to_owned(), project);
-    let list: ReviewList = found.client.call(Method::GET, &path, NOTHING).await?;
-    show::list(context, &list)?;
+    let (rows, more) =
+        lookup::first::<ReviewRow>(&found.client, &path, None, limit as usize).await?;
+    show::list(context, &rows, more)?;
     Ok(Exit::Done)
 }
 

@@ -105,6 +105,11 @@ async fn three_models_try_a_bead_and_one_is_picked_and_lands_while_the_others_ar
         each(&found, "spentMicros").iter().map(|one| one.as_i64().unwrap()).collect();
     assert!(costs.iter().all(|cost| *cost > 0), "{costs:?}");
     assert_eq!(found["spentMicros"], costs.iter().sum::<i64>());
+    // Each talks on its own about the one bead.
+    let talks = |limit| yard.json(&["session", "list", "--bead", &bead, "--limit", limit]);
+    let (two, all) = (talks("2"), talks("10"));
+    assert_eq!((two["items"].as_array().unwrap().len(), &two["hasMore"]), (2, &json!(true)));
+    assert_eq!((all["items"].as_array().unwrap().len(), &all["hasMore"]), (3, &json!(false)));
     // The bead is nobody's to land, and nothing of it was moved.
     assert_eq!(status(&yard, &bead), "in-progress");
     assert!(!yard.repo.git(&["branch", "--list", &format!("bead/{bead}")]).contains(&bead));

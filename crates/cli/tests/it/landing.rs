@@ -136,6 +136,10 @@ async fn twenty_beads_with_conflicts_and_breakers_land_and_main_is_green_at_ever
         let landed = &shown["landed"];
         assert_eq!((&landed["branch"], &landed["target"]), (&json!("main"), &found["commit"]));
         assert_eq!(landed["gates"], json!([{ "gate": "test", "passed": true }]), "{shown:#}");
+        if [0, 1, 2, 4].contains(&at) {
+            // Of a train each counts what is its own.
+            assert_eq!(landed["change"], json!({ "files": 1, "added": 1, "removed": 0 }), "{at}");
+        }
     }
     assert!(of(&all, &beads[13])["why"].as_str().unwrap().contains("left and right"), "{all:#?}");
     assert_eq!(yard.in_main("shared.txt"), "one\nfrom both\nthree");

@@ -118,7 +118,7 @@ pub(super) fn landed(desk: &Desk, asked: Landed) -> Result<Exit> {
     let target = desk.commit(&asked.commit)?;
     let branch = asked.branch.unwrap_or(evidence.base);
     let gates = Vec::new();
-    let landing = Landing { branch, target, source: evidence.head, gates };
+    let landing = Landing { branch, target, source: evidence.head, gates, change: None };
     let id = bead.id;
     let (branch, target) = (landing.branch.clone(), landing.target.clone());
     let bead = desk.write(&mut shelf, move |draft| ops::record_landing(draft, &id, &landing))?;

@@ -79,6 +79,7 @@ pub(super) fn finish(
         target: commit.clone(),
         source: None,
         gates: gates.collect(),
+        change: None,
     };
     let id = bead.clone();
     desk.write(shelf, move |draft| {

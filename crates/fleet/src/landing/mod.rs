@@ -31,8 +31,8 @@ pub use entry::{Asked, Entry, Moving, Paused, PullRequest, Stage, Trouble, Verdi
 pub(crate) use forges::Forges;
 pub(crate) use lead::keep_going;
 pub use order::reorder;
-pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
-pub(crate) use queue::{Wish, enter, find, take_out};
+pub use queue::{Place, Status, WAIT_MAX, add, find, get, pause, remove, status, take_out};
+pub(crate) use queue::{Wish, enter};
 pub use revert::revert;
 pub(crate) use whole::is_part;
 pub use whole::target_of;
@@ -103,7 +103,10 @@ pub(crate) fn refusal(target: &str, why: &Hindrance) -> String {
 }
 
 /// Lets work be mended by the next agent: the bead is open again, and nobody's.
-pub(crate) async fn send_back(
+///
+/// # Errors
+/// If the bead cannot be moved.
+pub async fn send_back(
     fleet: &Fleet,
     call: &Call,
     (project, bead): (ProjectId, &str),

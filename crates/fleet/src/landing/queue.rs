@@ -225,7 +225,10 @@ pub(super) fn tell(
 }
 
 /// Reads the entry of a bead, if it was ever in the line.
-pub(crate) async fn find(
+///
+/// # Errors
+/// If the store fails.
+pub async fn find(
     fleet: &Fleet,
     tenant: TenantId,
     (project, bead): (ProjectId, &str),
@@ -381,7 +384,10 @@ pub async fn remove(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)
 }
 
 /// The same, while a pull request stays open for what comes next.
-pub(crate) async fn take_out(
+///
+/// # Errors
+/// If the caller may not, or nothing of the bead is in the line.
+pub async fn take_out(
     fleet: &Fleet,
     call: &Call,
     which: (Option<ProjectId>, &str),

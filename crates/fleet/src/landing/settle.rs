@@ -2,7 +2,7 @@
 
 use godel_app::beads;
 use godel_beads::ops;
-use godel_git::{Fate, How, Name, Remove};
+use godel_git::{DiffStat, Fate, How, Name, Remove};
 use godel_model::{BeadStatus, Kind, Report as _, TenantId};
 use godel_store::Tx;
 use jiff::SignedDuration;
@@ -25,9 +25,23 @@ pub(super) async fn landed(ride: &Ride, entry: &Entry, moving: &Moving) -> Resul
         target: moving.merge.commit.clone(),
         source: Some(entry.source.clone()),
         gates: entry.verdicts.iter().map(passed).collect(),
+        change: size(ride, moving).await,
     };
     let part = (moving.from.clone(), moving.to.clone());
     finish(ride, entry, landing, Some(part)).await
+}
+
+/// Counts what a bead's part of the branch changes; a number is no reason to keep work from being done.
+async fn size(ride: &Ride, moving: &Moving) -> Option<ops::Changed> {
+    let (from, to) = (moving.from.clone(), moving.to.clone());
+    let count = move |bench: &godel_git::Workbench| bench.diff_stat(&from, &to);
+    match ride.fleet.at_bench(ride.folder.clone(), count).await {
+        Ok(DiffStat { files, added, removed, .. }) => Some(ops::Changed { files, added, removed }),
+        Err(error) => {
+            tracing::warn!(commit = %moving.to, %error, "what landed could not be counted");
+            None
+        }
+    }
 }
 
 fn passed(verdict: &super::Verdict) -> ops::Passed {
@@ -41,6 +55,7 @@ pub(super) async fn merged(ride: &Ride, entry: &Entry, (commit, head): (&str, &s
         target: commit.to_owned(),
         source: Some(head.to_owned()),
         gates: entry.verdicts.iter().map(passed).collect(),
+        change: None,
     };
     finish(ride, entry, landing, None).await
 }
@@ -52,6 +67,7 @@ pub(super) async fn already(ride: &Ride, entry: &Entry, at: &str) -> Result<()> 
         target: at.to_owned(),
         source: Some(entry.source.clone()),
         gates: Vec::new(),
+        change: None,
     };
     finish(ride, entry, landing, None).await
 }

@@ -52,9 +52,17 @@ impl Reviewing<'_> {
     /// # Errors
     /// If there is no such branch or commit, or git cannot be run.
     pub fn base(&self, branch: &str, head: &str) -> Result<Option<String>> {
-        let repo = self.repo();
-        let (target, head) = (repo.known(&format!("refs/heads/{branch}"))?, self.exact(head)?);
-        repo.ask().args(["merge-base", &target, &head]).maybe()
+        let target = self.repo().known(&format!("refs/heads/{branch}"))?;
+        self.base_of(&target, head)
+    }
+
+    /// The same for a commit of that branch.
+    ///
+    /// # Errors
+    /// If there is no such commit, or git cannot be run.
+    pub fn base_of(&self, target: &str, head: &str) -> Result<Option<String>> {
+        let (target, head) = (self.exact(target)?, self.exact(head)?);
+        self.repo().ask().args(["merge-base", &target, &head]).maybe()
     }
 
     /// Writes what lies between a commit and a tree as a patch: `git apply --index` on the commit gives

@@ -1,5 +1,8 @@
 //! Reviews over REST: pages, both layouts, decisions that are out of date, and who may what.
 
+use godel_beads::ops::{self, Advance, NewBead};
+use godel_beads::{Evidence, Shelf};
+use godel_model::BeadStatus;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -269,5 +272,83 @@ async fn a_picture_is_shown_as_it_was_and_as_it_is_and_nothing_else_is() {
         let other = server.other_tenant().await;
         let theirs = server.ask_as(&other, Method::GET, &work.path("/file?path=logo.png")).await;
         failure(theirs, 404, "bead_not_found").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_waited_longest_is_first_of_more_than_anybody_looks_at_once() {
+    const NEWER: usize = 1_005;
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let mut shelf = Shelf::open(work.folder.path()).unwrap();
+        shelf
+            .write("kim", |draft| {
+                for number in 0..NEWER {
+                    let title = format!("newer {number}");
+                    let bead = ops::create(draft, &NewBead { title, ..NewBead::default() })?;
+                    let wanted = Advance {
+                        to: BeadStatus::Review,
+                        token: None,
+                        force: Some("to have many".to_owned()),
+                        evidence: Evidence::default(),
+                    };
+                    ops::advance(draft, &bead.id, &wanted)?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        drop(shelf);
+        let first = get(&server, "/api/v1/reviews?limit=1").await;
+        assert_eq!(first["items"][0]["bead"], work.id, "{}", server.engine);
+        let cursor = first["pagination"]["cursor"].as_str().unwrap();
+        let mut seen = std::collections::BTreeSet::from([work.id.clone()]);
+        let mut next = Some(cursor.to_owned());
+        for _ in 0..3 {
+            let path = format!("/api/v1/reviews?limit=2&cursor={}", next.unwrap());
+            let page = get(&server, &path).await;
+            let items = page["items"].as_array().unwrap();
+            assert_eq!(items.len(), 2);
+            let fresh =
+                items.iter().all(|row| seen.insert(row["bead"].as_str().unwrap().to_owned()));
+            assert!(fresh, "a page begins behind the one before: {page}");
+            next = page["pagination"]["cursor"].as_str().map(str::to_owned);
+        }
+        let other = server.get(&format!("/api/v1/reviews?cursor={}x", next.unwrap())).await;
+        failure(other, 400, "invalid_cursor").await;
+        assert_eq!(get(&server, "/api/v1/reviews?limit=100").await["pagination"]["hasMore"], true);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_was_there_before_tells_what_was_pushed_since() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let sizes = async |path: &str| -> Vec<Value> {
+            let list = get(&server, path).await;
+            let size = |row: &Value| json!([row["files"], row["added"], row["removed"]]);
+            list["items"].as_array().unwrap().iter().map(size).collect()
+        };
+        let waiting = "/api/v1/reviews";
+        assert_eq!(sizes(waiting).await, [json!([2, 4, 3])], "{}", server.engine);
+        work.git(&["switch", "-q", &format!("bead/{}", work.id)]);
+        work.commit(&[("c.txt", "new\nlines\n")], "more work");
+        assert_eq!(sizes(waiting).await, [json!([3, 6, 3])]);
+        // What comes to the branch that it is for is no part of it; what is taken over from there is none any more.
+        work.git(&["switch", "-q", "main"]);
+        work.commit(&[("c.txt", "new\nlines\n"), ("d.txt", "d\n")], "others had it first");
+        assert_eq!(sizes(waiting).await, [json!([3, 6, 3])]);
+        work.git(&["switch", "-q", &format!("bead/{}", work.id)]);
+        work.git(&["merge", "-q", "-m", "both", "main"]);
+        assert_eq!(sizes(waiting).await, [json!([2, 4, 3])]);
+        // The same is told of work that is still done.
+        let doing = "/api/v1/reviews?status=in-progress";
+        assert_eq!(sizes(doing).await, Vec::<Value>::new());
+        let back = json!({ "status": "in-progress", "force": true, "reason": "more to do" });
+        let moved = server.post(&format!("/api/v1/beads/{}/move", work.id), back).await;
+        data(moved, StatusCode::OK).await;
+        assert_eq!(sizes(doing).await, [json!([2, 4, 3])]);
+        assert_eq!(sizes(waiting).await, Vec::<Value>::new());
+        let other = server.get("/api/v1/reviews?status=done").await;
+        failure(other, 400, "invalid_field").await;
     }
 }

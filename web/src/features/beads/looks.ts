@@ -69,6 +69,16 @@ export function gatesOf({ landed }: Pick<Bead, "landed">): readonly { passed: bo
   return gates.map((gate) => ({ passed: (gate as { passed?: unknown } | null)?.passed === true }));
 }
 
+/** How large what landed was, if that was counted. */
+export function landedSizeOf({
+  landed,
+}: Pick<Bead, "landed">): { added: number; removed: number } | undefined {
+  const change = landed?.change;
+  if (typeof change !== "object" || change === null) return undefined;
+  const { added, removed } = change as { added?: unknown; removed?: unknown };
+  return typeof added === "number" && typeof removed === "number" ? { added, removed } : undefined;
+}
+
 /** Closed without being done: nobody needs to see it every day. */
 export function isDropped(bead: Pick<Bead, "status" | "resolution">): boolean {
   const kind = resolutionOf(bead);

@@ -8,6 +8,7 @@ import { onLiveItems, refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
 import { BeadGraph } from "./graph";
 import { STATUSES } from "./looks";
+import { type Coming, readWork } from "./waiting";
 
 export const BEAD_LISTS = ["beads"] as const;
 export const beadKey = (id: string) => ["bead", id] as const;
@@ -17,8 +18,8 @@ const SESSIONS = ["bead-sessions"] as const;
 const REVIEWS = ["bead-reviews"] as const;
 /** Before this there was no Godel: costs are counted from the beginning. */
 const BEGINNING = "2020-01-01";
-/** The most reviews that the server lists; it has no second page. */
-export const MOST_REVIEWS = 100;
+/** Of so much work the size is read for cards and panels. */
+export const MOST_REVIEWS = 500;
 
 /** The address of a bead, or of something of it. */
 export function beadPath<const Tail extends string = "">(
@@ -88,16 +89,14 @@ export const beadQueries = {
         return new Map(rows.map(({ group, costMicros }) => [group.bead ?? "", costMicros]));
       },
     }),
-  /** What waits to be reviewed, of a project or of all: how large it is, and what the gates say. */
-  reviews: (projectId?: string) =>
+  /** What waits to be reviewed or is worked on, of a project or of all: how large it is, and what the gates say. */
+  reviews: (projectId?: string, status: Coming = "review") =>
     queryOptions({
-      queryKey: [...REVIEWS, { projectId }],
+      queryKey: [...REVIEWS, { projectId, status }],
       queryFn: async (): Promise<Waiting> => {
-        const fields = queryOf({ limit: String(MOST_REVIEWS), ...(projectId && { projectId }) });
-        const { items } = await get(`/api/v1/reviews${fields}`);
+        const { items, isCut } = await readWork(MOST_REVIEWS, { projectId, status });
         // A plain object, so that rows that are as they were stay the same, and so do the cards that show them.
-        const rows = Object.fromEntries(items.map((row) => [row.bead, row]));
-        return { rows, isCut: items.length >= MOST_REVIEWS };
+        return { rows: Object.fromEntries(items.map((row) => [row.bead, row])), isCut };
       },
     }),
   /** The same of one bead, for who does not find it among those. */

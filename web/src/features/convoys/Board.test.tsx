@@ -89,9 +89,21 @@ describe("a board with the lanes of a thousand agents", () => {
 
 it("G10 says so where cards do not tell their change because the server lists only some", async () => {
   const inReview = ["known", "unknown"].map((id) => bead(id, { status: "review", agent: id }));
-  const row = (id: string) => ({ bead: id, projectId: "p", added: 4, removed: 2, risks: [] });
+  const row = (id: string) => ({
+    bead: id,
+    projectId: "p",
+    commit: "c0ffee",
+    added: 4,
+    removed: 2,
+    risks: [],
+  });
   const items = Array.from({ length: MOST_REVIEWS }, (_, at) => row(at === 0 ? "known" : `o${at}`));
-  fakeServer({ "GET /api/v1/reviews?limit=100": () => ok({ items }) });
+  const none = () => ok({ items: [], pagination: { hasMore: false } });
+  fakeServer({
+    "GET /api/v1/reviews?limit=100": () =>
+      ok({ items, pagination: { hasMore: true, cursor: "next" } }),
+    "GET /api/v1/reviews?limit=100&status=in-progress": none,
+  });
   renderPart(
     <Board
       lanes={lanesOf(inReview, "agent", [])}
@@ -108,4 +120,35 @@ it("G10 says so where cards do not tell their change because the server lists on
       .queryAllByText("Not all")
       .map((badge) => badge.closest("[data-lane]")?.getAttribute("aria-label"));
   await waitFor(() => expect(badges()).toEqual(["unknown"]));
+});
+
+it("C2 a card tells the change of work that is still done, once there is a commit", async () => {
+  const beads = ["begun", "idle"].map((id) => bead(id, { status: "in-progress", agent: id }));
+  const row = (id: string, more: object) => ({
+    ...{ bead: id, projectId: "p", added: 0, removed: 0, risks: [] },
+    ...more,
+  });
+  const items = [
+    row("begun", { commit: "c0ffee", added: 12, removed: 3, gates: false }),
+    row("idle", {}),
+  ];
+  const page = (rows: unknown[]) => () => ok({ items: rows, pagination: { hasMore: false } });
+  fakeServer({
+    "GET /api/v1/reviews?limit=100": page([]),
+    "GET /api/v1/reviews?limit=100&status=in-progress": page(items),
+  });
+  const { container } = renderPart(
+    <Board
+      lanes={lanesOf(beads, "none", [])}
+      beads={beads}
+      graph={new BeadGraph(beads)}
+      project={undefined}
+      peeked={undefined}
+      onPeek={() => undefined}
+    />,
+  );
+  await screen.findByText("+12");
+  const card = (id: string) => container.querySelector(`[data-card="${id}"]`)?.textContent;
+  expect(card("begun")).toContain("+12−3checks failed");
+  expect(card("idle")).not.toContain("+0");
 });

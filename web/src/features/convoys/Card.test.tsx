@@ -35,7 +35,7 @@ function show(of: Partial<Bead>, review?: Partial<ReviewRow>) {
 }
 
 it("C2 a card in review says how large its change is and what the checks say", () => {
-  const text = show({ status: "review" }, { added: 3, removed: 1, gates: true });
+  const text = show({ status: "review" }, { commit: "c0ffee", added: 3, removed: 1, gates: true });
   expect(text).toContain("+3−1checks passed");
 });
 
@@ -52,4 +52,12 @@ it.each([
   ["of work that goes on", { status: "in-progress" }],
 ])("C2 a card %s says nothing of checks", (_, of) => {
   expect(show(of)).not.toContain("check");
+});
+
+it.each([
+  ["its checks", landed(true), "+12−3checks passed"],
+  ["no checks", landed(), "+12−3"],
+])("C2 a card of work that landed says how large it was, with %s", (_, known, words) => {
+  const change = { files: 2, added: 12, removed: 3 };
+  expect(show({ ...known, landed: { ...known.landed, change } })).toContain(words);
 });

@@ -9,7 +9,7 @@ import { Time } from "../../ui/Time";
 import { AgentMark, LockMark, PriorityMark, TypeMark } from "../beads/BeadMarks";
 import { isNotYet } from "../beads/changes";
 import type { Reason } from "../beads/graph";
-import { gatesOf } from "../beads/looks";
+import { gatesOf, landedSizeOf } from "../beads/looks";
 import styles from "./Card.module.css";
 import type { Place } from "./steps";
 
@@ -76,7 +76,7 @@ export const Card = memo(function Card(props: CardProps) {
       )}
       <div className={styles.foot}>
         <AgentMark agent={bead.agent} />
-        {review ? <Change review={review} /> : <Landed bead={bead} />}
+        {review?.commit ? <Change review={review} /> : <Landed bead={bead} />}
         <span className={styles.gap} />
         <span className={styles.age}>
           <Time at={bead.createdAt} />
@@ -86,12 +86,21 @@ export const Card = memo(function Card(props: CardProps) {
   );
 });
 
+/** How many lines are new and gone. */
+function Lines({ added, removed }: { added: number; removed: number }) {
+  return (
+    <>
+      <span className={styles.added}>+{added}</span>
+      <span className={styles.removed}>−{removed}</span>
+    </>
+  );
+}
+
 /** How large the change is, and what the gates say of it. */
 function Change({ review: { added, removed, gates } }: { review: ReviewRow }) {
   return (
     <span className={styles.change}>
-      <span className={styles.added}>+{added}</span>
-      <span className={styles.removed}>−{removed}</span>
+      <Lines added={added} removed={removed} />
       {typeof gates === "boolean" && (
         <Checks passed={gates}>{gates ? "checks passed" : "checks failed"}</Checks>
       )}
@@ -99,17 +108,20 @@ function Change({ review: { added, removed, gates } }: { review: ReviewRow }) {
   );
 }
 
-/** What the gates said of the work that is in its branch now; the bead itself keeps that, but not how large it was. */
+/** How large the work was that is in its branch now, and what the gates said of it; the bead itself keeps that. */
 function Landed({ bead }: { bead: Bead }) {
-  const gates = gatesOf(bead);
-  if (gates.length === 0) return null;
+  const [gates, size] = [gatesOf(bead), landedSizeOf(bead)];
+  if (gates.length === 0 && !size) return null;
   const failed = gates.filter(({ passed }) => !passed).length;
   return (
     <span className={styles.change}>
-      <Checks passed={failed === 0}>
-        {/* A gate that need not pass keeps nothing from landing. */}
-        {failed === 0 ? "checks passed" : `${failed} of ${plural(gates.length, "check")} failed`}
-      </Checks>
+      {size && <Lines {...size} />}
+      {gates.length > 0 && (
+        <Checks passed={failed === 0}>
+          {/* A gate that need not pass keeps nothing from landing. */}
+          {failed === 0 ? "checks passed" : `${failed} of ${plural(gates.length, "check")} failed`}
+        </Checks>
+      )}
     </span>
   );
 }

@@ -11,6 +11,7 @@ import { useLatest } from "../../ui/useLatest";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
 import { beadQueries, MOST_REVIEWS } from "../beads/queries";
+import type { Coming } from "../beads/waiting";
 import styles from "./Board.module.css";
 import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
 import { Card } from "./Card";
@@ -78,6 +79,9 @@ export function LaneRow({ past, isClosed, onFold, ...props }: LaneRowProps) {
   );
 }
 
+/** Of work in these columns the size and the checks are known. */
+const COMING: readonly Coming[] = ["in-progress", "review"];
+
 /** Work begins here; to a review or an end it comes by itself. */
 const CREATED_IN: readonly BeadStatus[] = ["open", "in-progress"];
 
@@ -109,12 +113,16 @@ type CellProps = Omit<LaneRowProps, "past" | "isClosed" | "onFold"> & { status: 
 const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }: CellProps) {
   const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
   const [shown, setShown] = useState(page);
-  const { data: reviews } = useQuery(beadQueries.reviews(project));
+  const coming = COMING.find((one) => one === status);
+  const { data: reviews } = useQuery({
+    ...beadQueries.reviews(project, coming),
+    enabled: coming !== undefined,
+  });
   const menuOf = useCardMenu(lane, rest.menuOf);
   const cards = lane.cells[status].slice(0, shown);
   const more = lane.cells[status].length - cards.length;
   const isTarget = drag?.spot.status === status;
-  const isPart = status === "review" && reviews?.isCut && cards.some(({ id }) => !reviews.rows[id]);
+  const isPart = coming && reviews?.isCut && cards.some(({ id }) => !reviews.rows[id]);
   let place = 0;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a field set would be a form
@@ -128,7 +136,7 @@ const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }:
         <div>
           <PartialBadge
             kind="limited"
-            why={`Only ${MOST_REVIEWS} reviews are read: of the others, cards do not say how large the change is and what its checks say`}
+            why={`Only ${MOST_REVIEWS} changes are read: of the others, cards do not say how large the change is and what its checks say`}
           />
         </div>
       )}
@@ -143,7 +151,7 @@ const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }:
               bead={bead}
               lane={lane.id}
               holds={graph.holdsOf(bead)}
-              review={status === "review" ? reviews?.rows[bead.id] : undefined}
+              review={coming && reviews?.rows[bead.id]}
               menuOf={menuOf}
               isPeeked={rest.peeked === bead.id}
               isSelected={rest.selected.has(bead.id)}

@@ -14,6 +14,7 @@ import { SkeletonRows } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { SpawnFirst } from "../agents/SpawnFirst";
+import { REVIEW_PAGE } from "../beads/waiting";
 import { useProject } from "../projects/queries";
 import { REVIEW } from "./actions";
 import { Conversation } from "./Conversation";
@@ -30,7 +31,8 @@ import { useSince } from "./useSince";
 /** What agents have done and people have not decided yet. */
 export function Page({ rest }: PageProps) {
   const { projectId } = useProject();
-  const queue = useQuery(reviewQueries.queue(projectId));
+  const [most, setMost] = useState<number>(REVIEW_PAGE);
+  const queue = useQuery(reviewQueries.queue(projectId, most));
   const look = useDiffLook();
   const rows = queue.data?.items ?? [];
   const bead = rest[0];
@@ -54,7 +56,7 @@ export function Page({ rest }: PageProps) {
       <Opened bead={bead} look={look} hasQueue={rows.length > 0}>
         <Boundary what="The queue">
           <Loaded query={queue} what="The reviews" skeleton={<SkeletonRows height={84} rows={4} />}>
-            {({ items }) =>
+            {({ items, isCut }) =>
               items.length === 0 ? (
                 <Empty
                   icon="review"
@@ -63,7 +65,17 @@ export function Page({ rest }: PageProps) {
                   cli="godel review list"
                 />
               ) : (
-                <ReviewQueue rows={items} {...(bead !== undefined && { chosen: bead })} />
+                <>
+                  <ReviewQueue rows={items} {...(bead !== undefined && { chosen: bead })} />
+                  {isCut && (
+                    <Button
+                      disabled={queue.isPlaceholderData}
+                      onClick={() => setMost(most + REVIEW_PAGE)}
+                    >
+                      Show {REVIEW_PAGE} more
+                    </Button>
+                  )}
+                </>
               )
             }
           </Loaded>

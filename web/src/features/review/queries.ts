@@ -4,6 +4,7 @@ import { queryOf } from "../../api/query";
 import type { ReviewDiff } from "../../api/types";
 import { refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
+import { REVIEW_PAGE, readWork } from "../beads/waiting";
 import { isOnTheWay } from "./order";
 
 /** Keys of the cache: the queue, and of one bead its review and its diff. */
@@ -13,8 +14,6 @@ export const conflictsKey = (bead: string, commit?: string) =>
   ["review-conflicts", bead, ...(commit === undefined ? [] : [commit])] as const;
 export const diffKey = (bead: string) => ["review-diff", bead] as const;
 
-/** The most that the server lists at once. */
-const MOST = 100;
 /** How many files are asked for at once, and how many are enough. */
 const FILES = 500;
 const FILES_MOST = 5_000;
@@ -29,16 +28,14 @@ export function reviewPath<const Below extends string = "">(
 }
 
 export const reviewQueries = {
-  /** What waits, of a project or of all. */
-  queue: (projectId?: string) =>
+  /** What waits longest, of a project or of all. */
+  queue: (projectId?: string, most: number = REVIEW_PAGE) =>
     queryOptions({
-      queryKey: [...REVIEWS, { projectId }],
-      queryFn: async () => {
-        const fields = new URLSearchParams({ limit: String(MOST) });
-        if (projectId) fields.set("projectId", projectId);
-        const { items } = await get(`/api/v1/reviews?${fields}`);
-        return { items, isCut: items.length >= MOST };
-      },
+      queryKey: [...REVIEWS, { projectId, most }] as const,
+      queryFn: () => readWork(most, { projectId }),
+      // Who asks for more goes on looking at what is there.
+      placeholderData: (known, query) =>
+        query?.queryKey[1].projectId === projectId ? known : undefined,
     }),
   one: (bead: string) =>
     queryOptions({ queryKey: reviewKey(bead), queryFn: () => get(reviewPath(bead)) }),

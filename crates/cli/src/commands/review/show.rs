@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use godel_api::{
     Review, ReviewComment, ReviewConflicts, ReviewDiff, ReviewFile, ReviewHunk, ReviewLine,
-    ReviewList,
+    ReviewRow,
 };
 use godel_model::{Clock as _, SystemClock};
 use serde_json::json;
@@ -15,15 +15,15 @@ use godel_console::output::{BAD, GOOD, STRONG, WARN, plain, styled};
 use godel_console::{Context, Result};
 
 /// Lists what waits.
-pub(super) fn list(context: &Context, list: &ReviewList) -> Result<()> {
+pub(super) fn list(context: &Context, rows: &[ReviewRow], more: bool) -> Result<()> {
     if context.output.is_json() {
-        return context.output.value(&json!({ "items": list.items }));
+        return context.output.value(&json!({ "items": rows, "hasMore": more }));
     }
-    if list.items.is_empty() {
+    if rows.is_empty() {
         return context.output.line("Nothing waits to be reviewed.");
     }
     let now = SystemClock.now();
-    let rows = list.items.iter().map(|row| {
+    let lines = rows.iter().map(|row| {
         let gates = row.gates.map_or("-", |passed| if passed { "passed" } else { "failed" });
         [
             row.bead.clone(),
@@ -36,7 +36,11 @@ pub(super) fn list(context: &Context, list: &ReviewList) -> Result<()> {
         ]
     });
     let header = ["BEAD", "WAITS", "LINES", "FILES", "GATES", "CARE", "TITLE"];
-    context.output.table(header, rows.collect())
+    context.output.table(header, lines.collect())?;
+    if more {
+        context.output.remark("there are newer ones: raise --limit");
+    }
+    Ok(())
 }
 
 /// Shows how a review stands.

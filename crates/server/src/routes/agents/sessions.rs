@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{Agent, Page, Success, Talk, TalkChange, TalkCompared, TalkEnd, TalkNodes};
 use godel_fleet::sessions;
+use godel_model::AgentId;
 use godel_studio::{ends, talks};
 use http::StatusCode;
 use serde::Deserialize;
@@ -41,14 +42,22 @@ pub(crate) async fn list(
     };
     listing.no_more_fields()?;
     let limit = listing.limit;
-    let page = (listing.from, limit + 1);
+    let (fleet, call, from, wanted) = (&shared.fleet, &caller.call, listing.from, limit + 1);
     let mut found = match &bead {
-        Some(bead) => talks::of_bead(&shared.fleet, &caller.call, (project, bead), page).await?,
-        None => sessions::list(&shared.fleet, &caller.call, page).await?,
+        Some(bead) => {
+            let page = (from.map(AgentId::from_uuid), wanted);
+            talks::of_bead(fleet, call, (project, bead), page).await?
+        }
+        None => sessions::list(fleet, call, (from, wanted)).await?,
     };
     let more = found.len() > limit;
     found.truncate(limit);
-    let last = found.last().filter(|_| more).map(|one| one.0.id);
+    // Those of a bead are found by their agents, and an agent is there for longer than what it said.
+    let position = |talk: &godel_fleet::Talk| match &bead {
+        Some(_) => talk.agent.uuid(),
+        None => talk.id,
+    };
+    let last = found.last().filter(|_| more).map(|one| position(&one.0));
     let items: Vec<Talk> = found.into_iter().map(shape::talk).collect();
     Ok(Json(Success::new(listing.page(items, last))))
 }

@@ -7,9 +7,9 @@ use godel_api::{
     ApplyReview, ApproveReview, RequestReviewChanges, ReviewApplied, ReviewApproved,
     ReviewConflicts, ReviewRequested, Success,
 };
-use godel_fleet::reviews::{self, Approve, Outcome, RequestChanges, Requested};
 use godel_git::Undecided;
 use godel_model::ProjectId;
+use godel_reviews::{self as reviews, Approve, Outcome, RequestChanges, Requested};
 use http::header;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -60,7 +60,7 @@ pub(crate) async fn apply(
 ) -> ApiResult<impl IntoResponse> {
     let ApplyReview { undecided: rest, commit } = body.value;
     let how = (undecided(rest.as_deref())?, commit);
-    let found = reviews::apply(&shared.fleet, &caller.call, (project.id(), &name), how).await?;
+    let found = reviews::apply(&shared.reviews, &caller.call, (project.id(), &name), how).await?;
     let Outcome { commit, tree, conflicts } = found;
     Ok(Json(Success::new(ReviewApplied { commit, tree, conflicts })))
 }
@@ -90,7 +90,7 @@ pub(crate) async fn unapply(
     Query(query): Query<UnapplyQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project_id.map(ProjectId::from_uuid), name.as_str());
-    let found = reviews::unapply(&shared.fleet, &caller.call, which, query.commit).await?;
+    let found = reviews::unapply(&shared.reviews, &caller.call, which, query.commit).await?;
     let Outcome { commit, tree, conflicts } = found;
     Ok(Json(Success::new(ReviewApplied { commit, tree, conflicts })))
 }
@@ -107,7 +107,7 @@ pub(crate) async fn conflicts(
     Word(name): Word,
     Query(project): Query<InProject>,
 ) -> ApiResult<impl IntoResponse> {
-    let found = reviews::clashes(&shared.fleet, &caller.call, (project.id(), &name)).await?;
+    let found = reviews::clashes(&shared.reviews, &caller.call, (project.id(), &name)).await?;
     Ok(Json(Success::new(shape::conflicts(found))))
 }
 
@@ -128,7 +128,7 @@ pub(crate) async fn approve(
     let ApproveReview { note, no_land, commit } = body.value;
     let wanted = Approve { note, land: !no_land, commit };
     let found =
-        reviews::approve(&shared.fleet, &caller.call, (project.id(), &name), wanted).await?;
+        reviews::approve(&shared.reviews, &caller.call, (project.id(), &name), wanted).await?;
     Ok(Json(Success::new(ReviewApproved {
         approval: shape::approval(found.approval),
         landing: found.landing.map(landings::alone),
@@ -152,7 +152,7 @@ pub(crate) async fn request_changes(
     let RequestReviewChanges { text, no_agent } = body.value;
     let wanted = RequestChanges { text, begin: !no_agent };
     let which = (project.id(), name.as_str());
-    let found = reviews::request_changes(&shared.fleet, &caller.call, which, wanted).await?;
+    let found = reviews::request_changes(&shared.reviews, &caller.call, which, wanted).await?;
     let Requested { message, round, agent } = found;
     Ok(Json(Success::new(ReviewRequested { message, round, agent })))
 }
@@ -171,7 +171,7 @@ pub(crate) async fn patch(
 ) -> ApiResult<impl IntoResponse> {
     let rest = undecided(query.undecided.as_deref())?.unwrap_or(Undecided::LeaveOut);
     let which = (query.project_id.map(ProjectId::from_uuid), name.as_str());
-    let bytes = reviews::patch(&shared.fleet, &caller.call, which, rest).await?;
+    let bytes = reviews::patch(&shared.reviews, &caller.call, which, rest).await?;
     let headers = [
         // A patch holds the bytes of files, which need not be text.
         (header::CONTENT_TYPE, "application/octet-stream"),

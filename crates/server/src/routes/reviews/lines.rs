@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{ReviewFileLine, ReviewFileLines, Success};
-use godel_fleet::reviews::{self, FileLines, Side, WantLines};
 use godel_git::{EXCERPT_MAX_LINES, Spoken};
 use godel_model::ProjectId;
+use godel_reviews::{self as reviews, FileLines, Side, WantLines};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
@@ -55,7 +55,7 @@ pub(crate) async fn lines(
     let to = to.unwrap_or_else(|| from.saturating_add(EXCERPT_MAX_LINES - 1));
     let which = (project_id.map(ProjectId::from_uuid), name.as_str());
     let want = WantLines { path, side, span: (from, to), commit };
-    let found = reviews::lines(&shared.fleet, &caller.call, which, want).await?;
+    let found = reviews::lines(&shared.reviews, &caller.call, which, want).await?;
     Ok(Json(Success::new(shape(found, side, (from, to)))))
 }
 

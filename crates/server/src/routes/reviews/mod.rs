@@ -5,16 +5,19 @@ pub(crate) mod lines;
 pub(crate) mod pictures;
 mod shape;
 
+use std::fmt;
+use std::str::FromStr;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    DecideReview, EditReview, NewReviewComment, Review, ReviewComment, ReviewDiff, ReviewList,
-    ReviewPart, Success,
+    Cursor, DecideReview, EditReview, NewReviewComment, Page, Pagination, Review, ReviewComment,
+    ReviewDiff, ReviewPart, ReviewRow, Success,
 };
-use godel_fleet::reviews::{self, Decide, Edit, NewComment, Side, Want, Which};
 use godel_git::Lines;
-use godel_model::{Invalid, ProjectId, code};
+use godel_model::{BeadStatus, Invalid, ProjectId, code};
+use godel_reviews::{self as reviews, Decide, Edit, Listing, NewComment, Place, Side, Want, Which};
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -39,9 +42,35 @@ const PARTS_MAX: usize = 1_000;
 pub(crate) struct ReviewsQuery {
     /// Of this project only.
     project_id: Option<Uuid>,
+    /// Work that has come so far: `review` unless given, or `in-progress` for work that is still done.
+    status: Option<String>,
     /// How many at most: 1 to 100, 50 unless given.
     #[param(minimum = 1, maximum = 100, default = 50)]
     limit: Option<usize>,
+    /// The cursor of the page before.
+    cursor: Option<String>,
+}
+
+/// Where a list of reviews goes on, as a cursor has it.
+struct Behind(Place);
+
+impl fmt::Display for Behind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (since, project, bead) = &self.0;
+        write!(f, "{since} {project} {bead}")
+    }
+}
+
+impl FromStr for Behind {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let refuse = || Invalid::new(code::INVALID_CURSOR, "the cursor names no review");
+        let [since, project, bead] =
+            text.splitn(3, ' ').collect::<Vec<_>>().try_into().map_err(|_| refuse())?;
+        let since = since.parse().map_err(|_| refuse())?;
+        Ok(Self((since, project.parse()?, bead.to_owned())))
+    }
 }
 
 /// Which files of a change are wanted, and how.
@@ -98,9 +127,9 @@ fn side_of(side: Option<&str>) -> ApiResult<Side> {
 
 /// List what waits to be reviewed
 ///
-/// What nobody approved first, and of that the oldest.
+/// What has waited longest is on the first page; of one page first what nobody approved.
 #[utoipa::path(get, path = "/reviews", tag = "reviews", operation_id = "listReviews", params(ReviewsQuery),
-    responses((status = 200, description = "What waits", body = Success<ReviewList>)))]
+    responses((status = 200, description = "What waits", body = Success<Page<ReviewRow>>)))]
 pub(crate) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
@@ -108,9 +137,20 @@ pub(crate) async fn list(
 ) -> ApiResult<impl IntoResponse> {
     let limit = limit(query.limit, LIST_DEFAULT, LIST_MAX)?;
     let project = query.project_id.map(ProjectId::from_uuid);
-    let found = reviews::list(&shared.fleet, &caller.call, project, limit).await?;
+    let status = match query.status.as_deref() {
+        None | Some("review") => BeadStatus::Review,
+        Some("in-progress") => BeadStatus::InProgress,
+        Some(_) => return Err(unknown("status", "review or in-progress")),
+    };
+    let name = format!("reviews {status} {}", project.map(|id| id.to_string()).unwrap_or_default());
+    let behind = query.cursor.map(|text| Cursor::decode::<Behind>(&text, &name)).transpose()?;
+    let behind = behind.map(|Behind(place)| place);
+    let listing = Listing { project, status, behind, limit };
+    let (found, next) = reviews::list(&shared.reviews, &caller.call, listing).await?;
     let items = found.into_iter().map(shape::row).collect();
-    Ok(Json(Success::new(ReviewList { items })))
+    let cursor = next.map(|place| Cursor::new(name, Behind(place)).encode());
+    let has_more = cursor.is_some();
+    Ok(Json(Success::new(Page { items, pagination: Pagination { limit, cursor, has_more } })))
 }
 
 /// Show the review of a bead
@@ -125,7 +165,7 @@ pub(crate) async fn get(
     Word(name): Word,
     Query(project): Query<InProject>,
 ) -> ApiResult<impl IntoResponse> {
-    let found = reviews::show(&shared.fleet, &caller.call, (project.id(), &name)).await?;
+    let found = reviews::show(&shared.reviews, &caller.call, (project.id(), &name)).await?;
     Ok(Json(Success::new(shape::review(found))))
 }
 
@@ -149,7 +189,7 @@ pub(crate) async fn diff(
     };
     let want = Want { path: query.path, from: query.from.unwrap_or(0), limit };
     let which = (query.project_id.map(ProjectId::from_uuid), name.as_str());
-    let found = reviews::diff(&shared.fleet, &caller.call, which, want).await?;
+    let found = reviews::diff(&shared.reviews, &caller.call, which, want).await?;
     Ok(Json(Success::new(shape::diff(found, split))))
 }
 
@@ -170,7 +210,7 @@ pub(crate) async fn comment(
     let NewReviewComment { text, path, line, side, reply_to, commit } = body.value;
     let side = side_of(side.as_deref())?;
     let new = NewComment { text, path, line, side, reply_to, commit };
-    let made = reviews::comment(&shared.fleet, &caller.call, (project.id(), &name), new).await?;
+    let made = reviews::comment(&shared.reviews, &caller.call, (project.id(), &name), new).await?;
     let line = made.on.as_ref().map(|on| on.line);
     Ok((StatusCode::CREATED, Json(Success::new(shape::comment(made, line)))))
 }
@@ -206,7 +246,8 @@ pub(crate) async fn decide(
         return Err(ApiError::new(code::INVALID_FIELD, why));
     }
     let wanted = Decide { accept, parts: parts.into_iter().map(part).collect(), commit };
-    let found = reviews::decide(&shared.fleet, &caller.call, (project.id(), &name), wanted).await?;
+    let found =
+        reviews::decide(&shared.reviews, &caller.call, (project.id(), &name), wanted).await?;
     Ok(Json(Success::new(shape::review(found))))
 }
 
@@ -223,7 +264,7 @@ pub(crate) async fn undo(
     Query(query): Query<UndoQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project_id.map(ProjectId::from_uuid), name.as_str());
-    let found = reviews::undo(&shared.fleet, &caller.call, which, query.key).await?;
+    let found = reviews::undo(&shared.reviews, &caller.call, which, query.key).await?;
     Ok(Json(Success::new(shape::review(found))))
 }
 
@@ -243,6 +284,6 @@ pub(crate) async fn edit(
 ) -> ApiResult<impl IntoResponse> {
     let EditReview { part: which, text, commit } = body.value;
     let edit = Edit { part: part(which), text, commit };
-    let found = reviews::edit(&shared.fleet, &caller.call, (project.id(), &name), edit).await?;
+    let found = reviews::edit(&shared.reviews, &caller.call, (project.id(), &name), edit).await?;
     Ok(Json(Success::new(shape::review(found))))
 }

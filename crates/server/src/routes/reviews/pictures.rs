@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_board::pictures::{self, WantPicture};
 use godel_model::ProjectId;
+use godel_reviews::{self as reviews, WantPicture};
 use http::header;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -54,7 +54,7 @@ pub(crate) async fn file(
     };
     let which = (project_id.map(ProjectId::from_uuid), name.as_str());
     let want = WantPicture { path, before, content };
-    let found = pictures::read(&shared.fleet, &caller.call, which, want).await?;
+    let found = reviews::picture(&shared.reviews, &caller.call, which, want).await?;
     let headers = [(header::CONTENT_TYPE, found.kind), (header::CONTENT_SECURITY_POLICY, POLICY)];
     Ok((headers, found.bytes))
 }

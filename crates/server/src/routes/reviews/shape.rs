@@ -7,11 +7,11 @@ use godel_api::{
     ReviewDecision, ReviewDiff, ReviewFile, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines,
     ReviewMark, ReviewPair, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
 };
-use godel_fleet::reviews::{Approval, Comment, Diff, FirstPass, Full, Made, Side, Spot, Summary};
 use godel_git::{
     Bound, Clash, ClashSpot, Clashes, FileChange, Hunk, Line, LineKind, Standing, Takeover, Tally,
     Verdict,
 };
+use godel_reviews::{Approval, Comment, Diff, FirstPass, Full, Made, Side, Spot, Summary};
 use jiff::Timestamp;
 
 pub(super) fn row(found: Summary) -> ReviewRow {
@@ -24,10 +24,10 @@ pub(super) fn row(found: Summary) -> ReviewRow {
         target: found.target,
         base,
         commit,
-        files: found.stat.files,
-        added: found.stat.added,
-        removed: found.stat.removed,
-        risks: found.risks.into_iter().map(ToOwned::to_owned).collect(),
+        files: found.size.files,
+        added: found.size.added,
+        removed: found.size.removed,
+        risks: found.size.risks.into_iter().map(ToOwned::to_owned).collect(),
         gates: found.gates,
         approval: found.approval.map(approval),
         pending: found.pending,

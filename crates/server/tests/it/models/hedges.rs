@@ -118,4 +118,6 @@ async fn nobody_is_asked_twice_for_what_one_understands_or_a_budget_holds_once()
     assert_eq!(status, 200, "{text}");
     let rows = world.rows().await;
     assert_eq!(rows.len(), before + 1, "{rows:?}");
+    // It was answered, so it must not stop for want of money.
+    assert!(world.server.app.switchboard.take_budget_refusal("worker").is_none());
 }

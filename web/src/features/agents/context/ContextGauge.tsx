@@ -2,12 +2,12 @@ import type { Agent } from "../../../api/types";
 import { count } from "../../../ui/format";
 import { Meter } from "../../../ui/Meter";
 import styles from "./ContextGauge.module.css";
-import { fullnessOf, shortCount } from "./usage";
+import { fillOf, type Held, shortCount } from "./usage";
 
 interface ContextGaugeProps {
   agent: Pick<Agent, "model" | "contextTokens">;
-  /** How many tokens its last request had. */
-  context: number;
+  /** What its last request had. */
+  context: Held;
   /** Below a head that says what it is, the word is left out. */
   isShort?: boolean;
 }
@@ -15,13 +15,14 @@ interface ContextGaugeProps {
 /** How full the model is; without its size only how much it was given, and the reason in the tooltip. */
 export function ContextGauge({ agent, context, isShort = false }: ContextGaugeProps) {
   const word = isShort ? "" : "Context ";
-  const full = fullnessOf(context, agent.contextTokens);
-  const last = `Its last request had ${count(context)} tokens of context.`;
+  const { tokens } = context;
+  const full = fillOf(agent, context);
+  const last = `Its last request had ${count(tokens)} tokens of context.`;
   if (!full) {
     return (
-      <span className={styles.gauge} data-context={context} title={`${last} ${unknown(agent)}`}>
+      <span className={styles.gauge} data-context={tokens} title={`${last} ${unknown(agent)}`}>
         {word}
-        {shortCount(context)} tokens
+        {shortCount(tokens)} tokens
       </span>
     );
   }
@@ -29,13 +30,13 @@ export function ContextGauge({ agent, context, isShort = false }: ContextGaugePr
   return (
     <span
       className={styles.gauge}
-      data-context={context}
+      data-context={tokens}
       data-percent={full.percent}
-      title={`${last} ${agent.model} takes ${count(full.most)}.`}
+      title={`${last} ${agent.model || "Its model"} takes ${count(full.most)}.`}
     >
       {word}
       {full.text}
-      <Meter label="Context" value={context} max={full.most} text={text} />
+      <Meter label="Context" value={tokens} max={full.most} text={text} />
       {full.warning && <strong className={styles[full.tone]}>{full.warning}</strong>}
     </span>
   );

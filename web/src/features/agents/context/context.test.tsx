@@ -71,7 +71,11 @@ describe("the context of an agent", () => {
     ]);
     const of = (harness: string, id: string) => contextIn({ harness }, known.get(id) ?? {});
     // What claude used is of a whole turn; what it had in mind it says beside that.
-    expect([of("pi", "a1"), of("claude", "a2"), of("codex", "a1")]).toEqual([30, 5, undefined]);
+    expect([of("pi", "a1"), of("claude", "a2"), of("codex", "a1")]).toEqual([
+      { tokens: 30 },
+      { tokens: 5 },
+      undefined,
+    ]);
     expect([of("claude", "a1"), of("pi", "a3")]).toEqual([undefined, undefined]);
   });
 
@@ -103,8 +107,8 @@ describe("the context of an agent", () => {
   });
 
   it("A2 the gauge tells percent, warns in words, and says why there is none", () => {
-    const of = (contextTokens: number | null, context = 170_000) => (
-      <ContextGauge agent={fakeAgent({ contextTokens })} context={context} />
+    const of = (contextTokens: number | null, context = 170_000, more = {}) => (
+      <ContextGauge agent={fakeAgent({ contextTokens })} context={{ tokens: context, ...more }} />
     );
     const { rerender } = render(of(1_000_000));
     const meter = () => screen.queryByRole("meter", { name: "Context" });
@@ -118,6 +122,12 @@ describe("the context of an agent", () => {
     screen.getByText("full");
     rerender(of(null));
     expect(meter()).toBeNull();
+    // What no list knows the agent may know itself; the list of the server comes first.
+    rerender(of(null, 170_000, { most: 850_000 }));
+    expect(meter()?.getAttribute("aria-valuetext")).toBe("20% of 850k tokens");
+    rerender(of(1_000_000, 170_000, { most: 850_000 }));
+    expect(meter()?.getAttribute("aria-valuetext")).toBe("17% of 1M tokens");
+    rerender(of(null));
     screen.getByTitle(/How much claude-opus-4-8 takes is not known: the list of models does not/);
   });
 

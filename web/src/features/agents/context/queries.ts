@@ -9,7 +9,7 @@ import { costQueries } from "../../costs/queries";
 import { bucketOf } from "../../costs/range";
 import { recentQuery } from "../recent";
 import { isAlive } from "../views";
-import { contextIn, historyOf, type InMind, inMindOf, tellsContext } from "./usage";
+import { contextIn, type Held, historyOf, type InMind, inMindOf, tellsContext } from "./usage";
 
 /** So many of the newest events are looked at for all; an agent that was silent for longer is asked about alone. */
 const MOST_EVENTS = 300;
@@ -48,8 +48,8 @@ onLive({
     client.setQueryData(newestQuery.queryKey, (known) => known && withNews(known, events)),
 });
 
-/** How many tokens an agent had in mind last, if it tells: as events do, or as its own log has it. */
-export function useLastContext(agent: Agent): number | undefined {
+/** What an agent had in mind last, if it tells: as events do, or as its own log has it. */
+export function useLastContext(agent: Agent): Held | undefined {
   const isTold = tellsContext(agent);
   const { harness } = agent;
   const { data } = useQuery({

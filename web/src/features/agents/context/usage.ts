@@ -52,8 +52,15 @@ export const tellsContext = ({ harness }: { harness: string }) =>
 export interface InMind {
   /** What its newest request, or turn, used. */
   last?: Tokens;
-  /** How many tokens it says that it has in mind. */
-  said?: number;
+  /** What it says that it has in mind. */
+  said?: Held;
+}
+
+/** How many tokens an agent has in mind. */
+export interface Held {
+  tokens: number;
+  /** How many fit, if it says so itself. */
+  most?: number;
 }
 
 /** What an event adds to that; undefined if it is about something else. */
@@ -62,16 +69,25 @@ export function inMindOf({
   payload,
 }: Pick<AgentLine, "type" | "payload">): InMind | undefined {
   if (type === "agent:context") {
-    const { used } = payload as { used?: unknown };
-    return typeof used === "number" && used > 0 ? { said: used } : undefined;
+    const { used, most } = payload as { used?: unknown; most?: unknown };
+    if (typeof used !== "number" || used <= 0) return undefined;
+    return { said: { tokens: used, ...(typeof most === "number" && { most }) } };
   }
   const last = type === "agent:usage" ? tokensOf(payload) : undefined;
   return last && { last };
 }
 
-/** How many tokens an agent had in mind at its last request, as far as that is known. */
-export function contextIn(agent: { harness: string }, { last, said }: InMind): number | undefined {
-  return tellsRequests(agent) ? last && contextOf(last) : said;
+/** What an agent had in mind at its last request, as far as that is known. */
+export function contextIn(agent: { harness: string }, { last, said }: InMind): Held | undefined {
+  return tellsRequests(agent) ? last && { tokens: contextOf(last) } : said;
+}
+
+/** How full the model of an agent is: by the list of models, or else by what the agent says. */
+export function fillOf(
+  { contextTokens }: { contextTokens?: number | null },
+  { tokens, most }: Held,
+): Fullness | undefined {
+  return fullnessOf(tokens, contextTokens ?? most);
 }
 
 /** Reads the tokens of an `agent:usage`; undefined if it does not carry them. */
@@ -133,7 +149,7 @@ export function historyOf(lines: readonly AgentLine[]): {
   const compactions: Compaction[] = [];
   for (const { seq, at, type, payload } of lines) {
     const more = inMindOf({ type, payload });
-    mind = { ...mind, ...more };
+    if (more) mind = { ...mind, ...more };
     if (more?.last) steps.push({ seq, at, tokens: more.last });
     if (type === "agent:compacted") {
       const { summary } = payload as { summary?: unknown };

@@ -18,7 +18,8 @@ import {
   type Compaction,
   contextIn,
   contextOf,
-  fullnessOf,
+  fillOf,
+  type Held,
   historyOf,
   KIND_TITLES,
   KINDS,
@@ -66,7 +67,7 @@ function Shown({ agent, log }: { agent: Agent; log: Log }) {
 interface LastProps {
   step: Step;
   /** How much it had in mind; undefined if nobody says. */
-  context: number | undefined;
+  context: Held | undefined;
   agent: Agent;
 }
 
@@ -80,8 +81,8 @@ function Last({ step, context, agent }: LastProps) {
       {context !== undefined && (
         <>
           <p className={styles.size}>
-            <strong data-context={context}>{count(context)}</strong> tokens of context in its last
-            request
+            <strong data-context={context.tokens}>{count(context.tokens)}</strong> tokens of context
+            in its last request
           </p>
           <Fill agent={agent} context={context} />
         </>
@@ -122,13 +123,13 @@ function Last({ step, context, agent }: LastProps) {
 }
 
 /** How full the model is, or why that cannot be told. */
-function Fill({ agent, context }: { agent: Agent; context: number }) {
-  const full = fullnessOf(context, agent.contextTokens);
+function Fill({ agent, context }: { agent: Agent; context: Held }) {
+  const full = fillOf(agent, context);
   if (!full) return <p className={styles.note}>{unknown(agent)}</p>;
-  const text = `${full.text} of the ${count(full.most)} tokens that ${agent.model} takes`;
+  const text = `${full.text} of the ${count(full.most)} tokens that ${agent.model || "its model"} takes`;
   return (
     <div className={styles.fill} data-percent={full.percent}>
-      <Meter label="Context" value={context} max={full.most} text={text} />
+      <Meter label="Context" value={context.tokens} max={full.most} text={text} />
       <p className={styles.note}>
         {text}
         {full.warning && <strong className={gauge[full.tone]}>: {full.warning}</strong>}

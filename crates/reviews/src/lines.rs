@@ -5,9 +5,9 @@ use godel_git::Excerpt;
 use godel_model::{ProjectId, Reach};
 use tracing::instrument;
 
-use super::desk::{Desk, refused};
-use super::doc::Side;
-use crate::{Fleet, Result};
+use crate::desk::{Desk, refused};
+use crate::doc::Side;
+use crate::{Result, Reviews};
 
 /// Which lines of a file are wanted.
 #[derive(Debug, Clone)]
@@ -37,15 +37,15 @@ pub struct FileLines {
 ///
 /// # Errors
 /// If the caller may not, the bead does not change the file, or it has no lines to show.
-#[instrument(level = "debug", name = "fleet.reviews.lines", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.lines", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn lines(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     want: WantLines,
 ) -> Result<FileLines> {
     call.may("review", "read", Reach::Team)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     desk.refuse_if_moved(want.commit.as_deref())?;
     let changes = desk.changes().await?;
     let WantLines { path, side, span, .. } = want;

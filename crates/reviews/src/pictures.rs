@@ -1,12 +1,11 @@
 //! Pictures in a review: how one looked before the work on a bead, and how it looks now.
 
 use godel_app::{Call, beads};
-use godel_fleet::Fleet;
-use godel_fleet::reviews::{self, Want};
 use godel_model::{ProjectId, Reach, code};
 use tracing::instrument;
 
-use crate::{Error, Result};
+use crate::look::{self, Want};
+use crate::{Error, Result, Reviews};
 
 /// So many bytes a picture may have to be shown.
 pub const PICTURE_MAX_BYTES: u64 = 5 << 20;
@@ -35,9 +34,9 @@ pub struct Picture {
 ///
 /// # Errors
 /// If the caller may not, the bead does not change it, it is too large, or it is not what its name says.
-#[instrument(level = "debug", name = "board.pictures.read", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn read(
-    fleet: &Fleet,
+#[instrument(level = "debug", name = "reviews.picture", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn picture(
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     want: WantPicture,
@@ -49,7 +48,7 @@ pub async fn read(
         Error::refused(code::REVIEW_REFUSED, format!("{path:?} {why}"), hint)
     };
     let want = Want { path: Some(path.clone()), from: 0, limit: 1 };
-    let diff = reviews::diff(fleet, call, which, want).await?;
+    let diff = look::diff(reviews, call, which, want).await?;
     let (_, file) = diff.files.into_iter().next().ok_or_else(|| refused("is not changed"))?;
     let (name, side) = match before {
         true => (file.old_path.unwrap_or(file.path), file.old),
@@ -61,11 +60,11 @@ pub async fn read(
     if content.is_some_and(|content| content != side.id) {
         return Err(refused("is another since you looked"));
     }
-    let project = beads::get(fleet.app(), call, which.0, which.1).await?.project;
-    let (_, folder) = fleet.project(call, project).await?;
+    let project = beads::get(reviews.fleet.app(), call, which.0, which.1).await?.project;
+    let (_, folder) = reviews.fleet.project(call, project).await?;
     let look =
         move |bench: &godel_git::Workbench| bench.reviewing().content(&side, PICTURE_MAX_BYTES);
-    let bytes = fleet.at_bench(folder, look).await?;
+    let bytes = reviews.fleet.at_bench(folder, look).await?;
     match by_content(&bytes) == Some(kind) {
         true => Ok(Picture { kind, bytes }),
         false => Err(refused("is not the picture that its name says")),
@@ -97,7 +96,7 @@ fn by_content(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     #[test]
     fn a_picture_is_what_both_its_name_and_its_content_say() {

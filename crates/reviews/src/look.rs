@@ -2,28 +2,21 @@
 
 use std::collections::HashMap;
 
-use godel_app::{Call, beads};
-use godel_beads::{Filter, Sort};
+use godel_app::Call;
+use godel_fleet::{Agent, paper};
 use godel_git::{Bound, Changes, DiffStat, FileChange, LineKind, Standing, Takeover, Tally};
 use godel_model::{BeadStatus, ProjectId, Reach};
 use jiff::Timestamp;
 use serde_json::Value;
 use tracing::instrument;
 
-use super::desk::{Desk, refused};
-use super::doc::{Approval, Comment, Made, On, Side};
-use crate::doc::Agent;
-use crate::{Fleet, Result, paper};
+use crate::desk::{Desk, refused};
+use crate::doc::{Approval, Comment, Made, On, Side};
+use crate::size::Size;
+use crate::{Result, Reviews};
 
-/// How many reviews are listed at once.
-const LIST_MAX: usize = 100;
-/// So many are looked at to find those that have waited longest, a page at a time.
-const WAITING_MAX: usize = 10_000;
-const PAGE: usize = 1_000;
 /// How many files one page of a diff has at most.
 const FILES_MAX: usize = 1_000;
-/// A change of more lines is large.
-const LARGE_LINES: u64 = 500;
 /// How many agents of a bead are looked at.
 const AGENTS_MAX: usize = 100;
 
@@ -43,9 +36,7 @@ pub struct Summary {
     /// Where the work began, and where it is.
     pub span: Option<(String, String)>,
     /// How large it is.
-    pub stat: DiffStat,
-    /// What to look at with care.
-    pub risks: Vec<&'static str>,
+    pub size: Size,
     /// Whether the gates passed, if they were run.
     pub gates: Option<bool>,
     /// The word that this commit may land.
@@ -133,76 +124,33 @@ pub struct Diff {
     pub comments: Vec<Spot>,
 }
 
-/// Lists what waits to be reviewed longest: what nobody approved first, and of that the oldest.
-///
-/// # Errors
-/// If the caller may not.
-#[instrument(level = "debug", name = "fleet.reviews.list", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn list(
-    fleet: &Fleet,
-    call: &Call,
-    project: Option<ProjectId>,
-    limit: usize,
-) -> Result<Vec<Summary>> {
-    call.may("review", "read", Reach::Team)?;
-    let filter = Filter { statuses: vec![BeadStatus::Review], ..Filter::default() };
-    let limit = limit.clamp(1, LIST_MAX);
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let (filter, sort) = (filter.clone(), Sort::Created);
-        let listing = beads::Listing { project, filter, sort, limit: PAGE, after };
-        let (beads, _, next) = beads::beads(fleet.app(), call, listing).await?;
-        found.extend(beads);
-        after = next;
-        // Lists begin with the newest, and what waits longest is likely to be the oldest.
-        if after.is_none() || found.len() >= WAITING_MAX {
-            break;
-        }
-    }
-    // What has waited longest must not be cut off by what came later.
-    found.sort_by_key(|placed| placed.value.status_since);
-    found.truncate(limit);
-    let mut rows = Vec::new();
-    for placed in found {
-        let bead = placed.value.id.clone();
-        let desk = Desk::of(fleet, call, placed.project, placed.value).await;
-        let row = match desk {
-            Ok(desk) => desk.summary().await,
-            Err(error) => Err(error),
-        };
-        match row {
-            Ok(row) => rows.push(row),
-            // One repository that cannot be read does not hide the others.
-            Err(error) => tracing::warn!(%bead, %error, "a review could not be listed"),
-        }
-    }
-    rows.sort_by_key(|row| (row.approval.is_some(), row.since));
-    Ok(rows)
-}
-
 /// Shows the review of a bead.
 ///
 /// # Errors
 /// If the caller may not, or there is no such bead.
-#[instrument(level = "debug", name = "fleet.reviews.show", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn show(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) -> Result<Full> {
+#[instrument(level = "debug", name = "reviews.show", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn show(
+    reviews: &Reviews,
+    call: &Call,
+    which: (Option<ProjectId>, &str),
+) -> Result<Full> {
     call.may("review", "read", Reach::Team)?;
-    Desk::open(fleet, call, which).await?.full().await
+    Desk::open(reviews, call, which).await?.full().await
 }
 
 /// Reads what the work of a bead changes, file by file.
 ///
 /// # Errors
 /// If the caller may not, or there is no work.
-#[instrument(level = "debug", name = "fleet.reviews.diff", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.diff", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn diff(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     want: Want,
 ) -> Result<Diff> {
     call.may("review", "read", Reach::Team)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     let changes = desk.changes().await?;
     let decided = desk.review.decided();
     let (standings, tally) = (changes.standings(&decided), changes.tally(&decided));
@@ -230,18 +178,8 @@ pub async fn diff(
 }
 
 impl Desk<'_> {
-    async fn summary(&self) -> Result<Summary> {
-        let stat = match self.span.clone() {
-            Some((base, head)) => {
-                let stat = move |bench: &godel_git::Workbench| bench.diff_stat(&base, &head);
-                self.fleet.at_bench(self.folder.clone(), stat).await?
-            }
-            None => DiffStat::default(),
-        };
-        Ok(self.summed_up(stat))
-    }
-
-    fn summed_up(&self, stat: DiffStat) -> Summary {
+    /// Sums it up, with how large the work is.
+    pub(crate) fn summed_up(&self, size: Size) -> Summary {
         let head = self.span.as_ref().map(|(_, head)| head.as_str());
         let of_head = |verdict: &&Value| verdict.get("commit").and_then(Value::as_str) == head;
         let passed = |verdict: &Value| verdict.get("passed").and_then(Value::as_bool) == Some(true);
@@ -254,8 +192,7 @@ impl Desk<'_> {
             status: self.bead.status,
             target: self.target.clone(),
             span: self.span.clone(),
-            risks: risks(&stat),
-            stat,
+            size,
             gates: judged.then(|| verdicts.all(|passed| passed)),
             approval: head.and_then(|head| self.review.approves(head)).cloned(),
             pending: self.review.pending().count(),
@@ -266,7 +203,7 @@ impl Desk<'_> {
     }
 
     /// Shows all that belongs to the review.
-    pub(super) async fn full(&self) -> Result<Full> {
+    pub(crate) async fn full(&self) -> Result<Full> {
         let changes = match self.span {
             Some(_) => Some(self.changes().await?),
             None => None,
@@ -276,9 +213,9 @@ impl Desk<'_> {
         let gone = || vec![Bound::Gone; decided.len()];
         let bound = changes.map_or_else(gone, |changes| changes.bind(&decided));
         let tally = changes.map(|changes| changes.tally(&decided)).unwrap_or_default();
-        let stat = changes.map(counted).unwrap_or_default();
+        let size = changes.map(|changes| Size::of(&counted(changes))).unwrap_or_default();
         Ok(Full {
-            summary: self.summed_up(stat),
+            summary: self.summed_up(size),
             wants: self.wanted.review.as_str(),
             decisions: self.review.decisions.iter().cloned().zip(bound).collect(),
             comments: spots(&self.review.comments, changes),
@@ -290,7 +227,7 @@ impl Desk<'_> {
     }
 
     /// Tells why the work cannot be approved as it is.
-    pub(super) fn blocked(&self, changes: Option<&Changes>) -> Vec<String> {
+    pub(crate) fn blocked(&self, changes: Option<&Changes>) -> Vec<String> {
         let mut why = Vec::new();
         if self.bead.status != BeadStatus::Review {
             why.push(format!("bead {} is {} and not in review", self.bead.id, self.bead.status));
@@ -344,26 +281,6 @@ fn counted(changes: &Changes) -> DiffStat {
         removed: sum(|file| file.removed),
         paths: changes.files.iter().map(|file| file.path.clone()).collect(),
     }
-}
-
-/// Says what to look at with care, by the size and the names alone.
-fn risks(stat: &DiffStat) -> Vec<&'static str> {
-    let any = |parts: &[&str]| {
-        stat.paths.iter().any(|path| {
-            let path = path.to_lowercase();
-            parts.iter().any(|part| path.contains(part))
-        })
-    };
-    let found = [
-        (stat.added + stat.removed > LARGE_LINES, "large"),
-        (stat.removed > stat.added * 2 && stat.removed > 50, "removes a lot"),
-        (any(&["migration", ".sql"]), "database"),
-        (any(&["auth", "login", "password", "secret", "crypt", "token"]), "security"),
-        (any(&[".github/", ".gitlab-ci", "dockerfile", "jenkinsfile"]), "build"),
-        (any(&["cargo.toml", "package.json", "go.mod", "requirements", ".lock"]), "dependencies"),
-        (any(&["godel.toml", ".godel/"]), "rules for agents"),
-    ];
-    found.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect()
 }
 
 /// Finds the lines of comments again.

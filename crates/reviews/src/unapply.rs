@@ -6,23 +6,23 @@ use godel_model::{BeadStatus, ProjectId, Reach};
 use serde_json::json;
 use tracing::instrument;
 
-use super::desk::{Desk, refused};
-use super::end::Outcome;
-use crate::{Fleet, Result};
+use crate::desk::{Desk, refused};
+use crate::end::Outcome;
+use crate::{Result, Reviews};
 
 /// Takes back what was applied last: a commit of the caller that has the files from before.
 ///
 /// # Errors
 /// If the caller may not, nothing was applied, or something came since.
-#[instrument(level = "debug", name = "fleet.reviews.unapply", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.unapply", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn unapply(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     commit: Option<String>,
 ) -> Result<Outcome> {
     call.may("review", "update", Reach::Own)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     let bead = &desk.bead.id;
     if desk.bead.status == BeadStatus::Done {
         let why = format!("bead {bead} is done: what was applied has landed");
@@ -58,14 +58,14 @@ pub async fn unapply(
 ///
 /// # Errors
 /// If the caller may not, or there is no work.
-#[instrument(level = "debug", name = "fleet.reviews.clashes", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.clashes", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn clashes(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
 ) -> Result<(String, Clashes)> {
     call.may("review", "read", Reach::Team)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     let ((_, head), target) = (desk.commits()?, desk.target.clone());
     let find = move |reviewing: godel_git::Reviewing<'_>| reviewing.clashes(&target, &head);
     let found = desk.at_bench(find).await?;
@@ -74,7 +74,7 @@ pub async fn clashes(
 
 impl Desk<'_> {
     /// Returns the commit that applied decisions, if the branch is at it.
-    pub(super) async fn takeover(&self) -> Result<Option<Takeover>> {
+    pub(crate) async fn takeover(&self) -> Result<Option<Takeover>> {
         let Some((_, head)) = self.span.clone() else { return Ok(None) };
         let title = title(&self.bead.id);
         self.at_bench(move |reviewing| reviewing.takeover(&head, &title)).await
@@ -82,6 +82,6 @@ impl Desk<'_> {
 }
 
 /// The title of a commit that applies decisions; by it the commit is known.
-pub(super) fn title(bead: &str) -> String {
+pub(crate) fn title(bead: &str) -> String {
     format!("Take over what was accepted of {bead}")
 }

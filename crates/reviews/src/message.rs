@@ -6,7 +6,7 @@ use godel_git::{Changes, FileChange, Hunk, Line, LineKind, Part, Standing};
 
 use uuid::Uuid;
 
-use super::doc::{Comment, Review, Side};
+use crate::doc::{Comment, Review, Side};
 
 /// How long the message may be; the rest is in the review.
 const MESSAGE_MAX_BYTES: usize = 18_000;
@@ -16,14 +16,14 @@ const COMMENTS_MAX_BYTES: usize = 12_000;
 const QUOTED_LINES: usize = 12;
 
 /// A message, and the comments that are in it.
-pub(super) struct Message {
-    pub(super) text: String,
-    pub(super) told: HashSet<Uuid>,
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) told: HashSet<Uuid>,
 }
 
 /// Writes all that waits to be said as one message; nothing if that is nothing. Comments for which there is
 /// no room wait for the next one.
-pub(super) fn write(review: &Review, changes: &Changes, words: Option<&str>) -> Option<Message> {
+pub(crate) fn write(review: &Review, changes: &Changes, words: Option<&str>) -> Option<Message> {
     let standings = changes.standings(&review.decided());
     let parts: Vec<String> = changes
         .parts()

@@ -1,20 +1,19 @@
 //! What comes of a review: a commit, a patch, a landing, or another round.
 
 use godel_app::{Call, beads};
+use godel_fleet::landing::{self, Entry, Stage};
+use godel_fleet::spawn::{self, NewAgent};
+use godel_fleet::{Agent, March, MarchState, mail, march, paper};
 use godel_git::{Applied, Apply, Author, Message, Name, PEOPLE, Takeover, Undecided};
 use godel_model::{BeadStatus, ProjectId, Reach};
 use serde_json::json;
 use tracing::instrument;
 
-use super::desk::{Desk, refused};
-use super::doc::{Approval, Review};
-use super::message;
-use super::unapply::title;
-use crate::doc::Agent;
-use crate::landing::{self, Entry, Stage};
-use crate::slips::{March, MarchState};
-use crate::spawn::{self, NewAgent};
-use crate::{Fleet, Result, mail, march, paper};
+use crate::desk::{Desk, refused};
+use crate::doc::{Approval, Review};
+use crate::message;
+use crate::unapply::title;
+use crate::{Result, Reviews};
 
 /// How many agents of a bead are looked at.
 const AGENTS_MAX: usize = 100;
@@ -74,15 +73,15 @@ pub struct Outcome {
 ///
 /// # Errors
 /// If the caller may not, or something is in the way; says what.
-#[instrument(level = "debug", name = "fleet.reviews.approve", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.approve", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn approve(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     wanted: Approve,
 ) -> Result<Approved> {
     call.may("review", "update", Reach::Own)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     desk.refuse_if_moved(wanted.commit.as_deref())?;
     let changes = desk.changes().await?;
     let blocked = desk.blocked(Some(&changes));
@@ -94,7 +93,7 @@ pub async fn approve(
     let approval = Approval {
         commit: changes.head.clone(),
         by: call.actor.name.clone(),
-        at: fleet.app().clock.now(),
+        at: reviews.fleet.app().clock.now(),
         note: wanted.note,
     };
     let told = json!({ "bead": desk.bead.id, "commit": approval.commit, "by": approval.by });
@@ -112,7 +111,7 @@ pub async fn approve(
         true => {
             let which = (Some(desk.project), desk.bead.id.as_str());
             let seen = (Some(approval.commit.clone()), landing::WAIT_MAX);
-            Some(landing::land(fleet, call, which, seen).await?)
+            Some(landing::land(&reviews.fleet, call, which, seen).await?)
         }
         false => None,
     };
@@ -125,15 +124,15 @@ pub async fn approve(
 ///
 /// # Errors
 /// If the caller may not, or there is nothing to say.
-#[instrument(level = "debug", name = "fleet.reviews.request_changes", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.request_changes", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn request_changes(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     wanted: RequestChanges,
 ) -> Result<Requested> {
     call.may("review", "update", Reach::Own)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     let bead = &desk.bead;
     if matches!(bead.status, BeadStatus::Done) {
         let why = format!("bead {} is done", bead.id);
@@ -149,17 +148,17 @@ pub async fn request_changes(
     let last = bead.comments.last().and_then(|one| one.get("text")?.as_str());
     if last != Some(said.text.as_str()) {
         let project = Some(desk.project);
-        beads::comment(fleet.app(), call, project, &bead.id, said.text.clone()).await?;
+        beads::comment(reviews.fleet.app(), call, project, &bead.id, said.text.clone()).await?;
     }
     // What is on its way into the branch stops first; what is being moved right now is refused.
-    let entry = landing::find(fleet, call.actor.tenant, (desk.project, &bead.id)).await?;
+    let entry = landing::find(&reviews.fleet, call.actor.tenant, (desk.project, &bead.id)).await?;
     let open = |stage: Stage| !stage.is_over() && stage != Stage::Pushing;
     if entry.is_some_and(|entry| open(entry.stage)) {
-        landing::take_out(fleet, call, (Some(desk.project), &bead.id)).await?;
+        landing::take_out(&reviews.fleet, call, (Some(desk.project), &bead.id)).await?;
     }
     if bead.status == BeadStatus::Review {
         let why = "a person asks for changes";
-        landing::send_back(fleet, call, (desk.project, &bead.id), why).await?;
+        landing::send_back(&reviews.fleet, call, (desk.project, &bead.id), why).await?;
     }
     let round = desk.review.rounds + 1;
     let told = json!({ "bead": bead.id, "round": round, "commit": changes.head });
@@ -183,7 +182,7 @@ pub async fn request_changes(
         }),
         false => None,
     };
-    fleet.own.moved.notify_waiters();
+    reviews.fleet.has_moved();
     Ok(Requested { message: said, round, agent })
 }
 
@@ -191,15 +190,15 @@ pub async fn request_changes(
 ///
 /// # Errors
 /// If the caller may not, something is not decided yet, or a person's changes are in the way.
-#[instrument(level = "debug", name = "fleet.reviews.apply", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.apply", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn apply(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     (undecided, commit): (Option<Undecided>, Option<String>),
 ) -> Result<Outcome> {
     call.may("review", "update", Reach::Own)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     desk.refuse_if_moved(commit.as_deref())?;
     let changes = desk.changes().await?;
     let decisions = desk.review.decided();
@@ -249,15 +248,15 @@ pub async fn apply(
 ///
 /// # Errors
 /// If the caller may not, or there is no work.
-#[instrument(level = "debug", name = "fleet.reviews.patch", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.patch", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn patch(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     undecided: Undecided,
 ) -> Result<Vec<u8>> {
     call.may("review", "read", Reach::Team)?;
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     let (changes, decisions) = (desk.changes().await?, desk.review.decided());
     let write = move |reviewing: godel_git::Reviewing<'_>| {
         let tree = reviewing.build(&changes, &decisions, undecided)?;
@@ -273,7 +272,7 @@ impl Desk<'_> {
     }
 
     /// What a commit says that takes back what was applied.
-    pub(super) fn message_of_return(&self, bead: Name, done: &Takeover) -> Message {
+    pub(crate) fn message_of_return(&self, bead: Name, done: &Takeover) -> Message {
         let title = format!("Undo what was taken over of {bead}");
         self.message(bead, title, &format!("This reverts commit {}.\n\n", done.commit))
     }

@@ -7,10 +7,10 @@ use serde_json::json;
 use tracing::instrument;
 use uuid::Uuid;
 
-use super::desk::{Desk, refused};
-use super::doc::{COMMENTS_MAX, Comment, DECISIONS_MAX, Made, On, Review, Side};
-use super::look::Full;
-use crate::{Error, Fleet, Result};
+use crate::desk::{Desk, refused};
+use crate::doc::{COMMENTS_MAX, Comment, DECISIONS_MAX, Made, On, Review, Side};
+use crate::look::Full;
+use crate::{Error, Result, Reviews};
 
 /// The most characters of a comment.
 const COMMENT_MAX_CHARS: usize = 10_000;
@@ -75,9 +75,9 @@ pub struct Edit {
 ///
 /// # Errors
 /// If the caller may not, or there is no such line.
-#[instrument(level = "debug", name = "fleet.reviews.comment", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.comment", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn comment(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     new: NewComment,
@@ -87,7 +87,7 @@ pub async fn comment(
         let why = format!("a comment has 1 to {COMMENT_MAX_CHARS} characters");
         return Err(Error::refused(code::INVALID_FIELD, why, "say it shorter"));
     }
-    let desk = Desk::open(fleet, call, which).await?;
+    let desk = Desk::open(reviews, call, which).await?;
     desk.refuse_if_moved(new.commit.as_deref())?;
     let (_, head) = desk.commits()?;
     let answered = desk.review.comments.iter().find(|one| Some(one.id) == new.reply_to);
@@ -101,9 +101,9 @@ pub async fn comment(
         (None, None) => None,
     };
     let comment = Comment {
-        id: fleet.app().mint.id::<EventId>().uuid(),
+        id: reviews.fleet.app().mint.id::<EventId>().uuid(),
         by: call.actor.name.clone(),
-        at: fleet.app().clock.now(),
+        at: reviews.fleet.app().clock.now(),
         on,
         commit: head,
         text: new.text,
@@ -131,15 +131,15 @@ pub async fn comment(
 ///
 /// # Errors
 /// If the caller may not, or there is no such part.
-#[instrument(level = "debug", name = "fleet.reviews.decide", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.decide", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn decide(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     wanted: Decide,
 ) -> Result<Full> {
     call.may("review", "update", Reach::Own)?;
-    let mut desk = Desk::open(fleet, call, which).await?;
+    let mut desk = Desk::open(reviews, call, which).await?;
     desk.refuse_if_moved(wanted.commit.as_deref())?;
     let changes = desk.changes().await?;
     let verdict = if wanted.accept { Verdict::Accepted } else { Verdict::Rejected };
@@ -160,9 +160,9 @@ pub async fn decide(
 ///
 /// # Errors
 /// If the caller may not, there is no such hunk, or the text is too long.
-#[instrument(level = "debug", name = "fleet.reviews.edit", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.edit", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn edit(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     edit: Edit,
@@ -172,7 +172,7 @@ pub async fn edit(
         let why = format!("an edited hunk has at most {EDIT_MAX_BYTES} bytes");
         return Err(Error::refused(code::INVALID_FIELD, why, "let an agent write so much"));
     }
-    let mut desk = Desk::open(fleet, call, which).await?;
+    let mut desk = Desk::open(reviews, call, which).await?;
     desk.refuse_if_moved(edit.commit.as_deref())?;
     let changes = desk.changes().await?;
     let parts = find(&changes, &edit.part)?;
@@ -188,15 +188,15 @@ pub async fn edit(
 ///
 /// # Errors
 /// If the caller may not, or nothing was decided.
-#[instrument(level = "debug", name = "fleet.reviews.undo", skip_all, fields(tenant = %call.actor.tenant))]
+#[instrument(level = "debug", name = "reviews.undo", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn undo(
-    fleet: &Fleet,
+    reviews: &Reviews,
     call: &Call,
     which: (Option<ProjectId>, &str),
     key: Option<String>,
 ) -> Result<Full> {
     call.may("review", "update", Reach::Own)?;
-    let mut desk = Desk::open(fleet, call, which).await?;
+    let mut desk = Desk::open(reviews, call, which).await?;
     let told = json!({ "bead": desk.bead.id, "undone": true });
     let bead = desk.bead.id.clone();
     let work = move |review: &mut Review| {

@@ -1,19 +1,19 @@
 //! What is kept of a review.
 
+use godel_fleet::paper::Filed;
+use godel_fleet::{Agent, Fleet};
 use godel_git::Decision;
 use godel_model::{EventId, ProjectId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::doc::Agent;
-use crate::paper::Filed;
-use crate::{Error, Fleet};
+use crate::Error;
 
 /// How many comments one review holds.
-pub(super) const COMMENTS_MAX: usize = 1_000;
+pub(crate) const COMMENTS_MAX: usize = 1_000;
 /// How many decisions one review holds.
-pub(super) const DECISIONS_MAX: usize = 20_000;
+pub(crate) const DECISIONS_MAX: usize = 20_000;
 
 /// The side of a change that a line is on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub struct Review {
 
 impl Review {
     /// Begins the review of a bead.
-    pub(super) fn fresh(fleet: &Fleet, project: ProjectId, bead: &str) -> Self {
+    pub(crate) fn fresh(fleet: &Fleet, project: ProjectId, bead: &str) -> Self {
         Self {
             id: fleet.app().mint.id::<EventId>().uuid(),
             project,
@@ -130,22 +130,22 @@ impl Review {
     }
 
     /// Returns the name of the review of a bead.
-    pub(super) fn name_of(project: ProjectId, bead: &str) -> String {
+    pub(crate) fn name_of(project: ProjectId, bead: &str) -> String {
         Agent::owner_of(project, bead)
     }
 
     /// Returns what was decided.
-    pub(super) fn decided(&self) -> Vec<Decision> {
+    pub(crate) fn decided(&self) -> Vec<Decision> {
         self.decisions.iter().map(|made| made.decision.clone()).collect()
     }
 
     /// Lists what was said since the agent was last told.
-    pub(super) fn pending(&self) -> impl Iterator<Item = &Comment> {
+    pub(crate) fn pending(&self) -> impl Iterator<Item = &Comment> {
         self.comments.iter().filter(|comment| comment.sent.is_none())
     }
 
     /// Tells whether a commit was approved.
-    pub(super) fn approves(&self, commit: &str) -> Option<&Approval> {
+    pub(crate) fn approves(&self, commit: &str) -> Option<&Approval> {
         self.approval.as_ref().filter(|approval| approval.commit == commit)
     }
 }

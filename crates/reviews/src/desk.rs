@@ -2,18 +2,18 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_agents::gates::Gates;
 use godel_app::{Call, beads};
 use godel_beads::Bead;
+use godel_fleet::{Fleet, landing, paper, wishes};
 use godel_git::{Changes, Name, Reviewing};
 use godel_model::{ProjectId, code};
 use godel_store::Tx;
 
-use super::doc::Review;
-use crate::fleet::lock;
-use crate::{Error, Fleet, Result, landing, paper, wishes};
+use crate::doc::Review;
+use crate::{Error, Result, Reviews};
 
 /// How many changes are remembered.
 const KEPT_MAX: usize = 4;
@@ -46,51 +46,54 @@ impl Kept {
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where the repository is, what the project wants, the branch that the work is for, and where the work began and is.
+pub(crate) type Found = (PathBuf, Gates, String, Option<(String, String)>);
+
 /// What lies on the desk of a reviewer.
-pub(super) struct Desk<'a> {
-    pub(super) fleet: &'a Fleet,
-    pub(super) call: &'a Call,
-    pub(super) project: ProjectId,
-    pub(super) folder: PathBuf,
-    pub(super) bead: Bead,
-    pub(super) wanted: Gates,
+pub(crate) struct Desk<'a> {
+    pub(crate) fleet: &'a Fleet,
+    changes: &'a Kept,
+    pub(crate) call: &'a Call,
+    pub(crate) project: ProjectId,
+    pub(crate) folder: PathBuf,
+    pub(crate) bead: Bead,
+    pub(crate) wanted: Gates,
     /// The branch that the work is for.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// Where the work began, and where it is; none if there is no work.
-    pub(super) span: Option<(String, String)>,
-    pub(super) review: Review,
+    pub(crate) span: Option<(String, String)>,
+    pub(crate) review: Review,
 }
 
 impl<'a> Desk<'a> {
     /// Finds all that belongs to the review of a bead.
-    pub(super) async fn open(
-        fleet: &'a Fleet,
+    pub(crate) async fn open(
+        reviews: &'a Reviews,
         call: &'a Call,
         (project, bead): (Option<ProjectId>, &str),
     ) -> Result<Self> {
-        let found = beads::get(fleet.app(), call, project, bead).await?;
+        let found = beads::get(reviews.fleet.app(), call, project, bead).await?;
         let (project, bead) = (found.project, found.value.0);
-        Self::of(fleet, call, project, bead).await
+        Self::of(reviews, call, project, bead).await
     }
 
     /// The same, for a bead that was read already.
-    pub(super) async fn of(
-        fleet: &'a Fleet,
+    pub(crate) async fn of(
+        reviews: &'a Reviews,
         call: &'a Call,
         project: ProjectId,
         bead: Bead,
     ) -> Result<Self> {
+        let fleet = &reviews.fleet;
         let (_, folder) = fleet.project(call, project).await?;
         let wanted = wishes::read(fleet, folder.clone()).await?;
         let at = (project, folder.clone());
         let target = landing::target_of(fleet, call, at, (&wanted, &bead)).await?;
-        let target = target.ok_or_else(|| {
-            Error::refused(
-                code::LANDING_REFUSED,
-                "the repository has neither a branch main nor master",
-                "say which branch work lands in: `[project] target` in godel.toml",
-            )
-        })?;
+        let target = target.ok_or_else(no_target)?;
         let (name, onto): (Name, _) = (bead.id.parse()?, target.clone());
         let find = move |bench: &godel_git::Workbench| {
             let Some(head) = bench.head_of(&name.branch())? else { return Ok(None) };
@@ -98,16 +101,27 @@ impl<'a> Desk<'a> {
             Ok(base.map(|base| (base, head)))
         };
         let span = fleet.at_bench(folder.clone(), find).await?;
+        Self::with(reviews, call, (project, bead), (folder, wanted, target, span)).await
+    }
+
+    /// The same, for one of which git was asked already.
+    pub(crate) async fn with(
+        reviews: &'a Reviews,
+        call: &'a Call,
+        (project, bead): (ProjectId, Bead),
+        (folder, wanted, target, span): Found,
+    ) -> Result<Self> {
+        let (fleet, changes) = (&reviews.fleet, &*reviews.changes);
         let label = Review::name_of(project, &bead.id);
         let kept = paper::look(fleet.app(), call.actor.tenant, move |tx| {
             paper::by_label::<Review>(tx, &label)
         });
         let review = kept.await?.unwrap_or_else(|| Review::fresh(fleet, project, &bead.id));
-        Ok(Self { fleet, call, project, folder, bead, wanted, target, span, review })
+        Ok(Self { fleet, changes, call, project, folder, bead, wanted, target, span, review })
     }
 
     /// Returns where the work began and where it is.
-    pub(super) fn commits(&self) -> Result<(String, String)> {
+    pub(crate) fn commits(&self) -> Result<(String, String)> {
         self.span.clone().ok_or_else(|| {
             Error::refused(
                 code::REVIEW_NOT_FOUND,
@@ -118,7 +132,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Refuses if the work is another than the caller has looked at.
-    pub(super) fn refuse_if_moved(&self, seen: Option<&str>) -> Result<()> {
+    pub(crate) fn refuse_if_moved(&self, seen: Option<&str>) -> Result<()> {
         let (_, head) = self.commits()?;
         // People name a commit by its beginning.
         let is_it = |seen: &str| seen.len() >= SHORTEST_ID && head.starts_with(seen);
@@ -132,7 +146,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Does something with git, for a review.
-    pub(super) async fn at_bench<T: Send + 'static>(
+    pub(crate) async fn at_bench<T: Send + 'static>(
         &self,
         work: impl FnOnce(Reviewing<'_>) -> godel_git::Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -140,20 +154,19 @@ impl<'a> Desk<'a> {
     }
 
     /// Reads what the work changes.
-    pub(super) async fn changes(&self) -> Result<Arc<Changes>> {
+    pub(crate) async fn changes(&self) -> Result<Arc<Changes>> {
         let (base, head) = self.commits()?;
-        let kept = &self.fleet.own.changes;
-        if let Some(known) = kept.find(&self.folder, &base, &head) {
+        if let Some(known) = self.changes.find(&self.folder, &base, &head) {
             return Ok(known);
         }
         let read = self.at_bench(move |reviewing| reviewing.changes(&base, &head)).await?;
         let changes = Arc::new(read);
-        kept.keep(&self.folder, &changes);
+        self.changes.keep(&self.folder, &changes);
         Ok(changes)
     }
 
     /// Changes the paper, and tells of it in the same transaction.
-    pub(super) async fn note(
+    pub(crate) async fn note(
         &self,
         kind: &'static str,
         told: serde_json::Value,
@@ -177,7 +190,16 @@ impl<'a> Desk<'a> {
     }
 }
 
+/// Says that nobody knows which branch the work is for.
+pub(crate) fn no_target() -> Error {
+    Error::refused(
+        code::LANDING_REFUSED,
+        "the repository has neither a branch main nor master",
+        "say which branch work lands in: `[project] target` in godel.toml",
+    )
+}
+
 /// Refuses something about a review.
-pub(super) fn refused(why: String, hint: impl Into<String>) -> Error {
+pub(crate) fn refused(why: String, hint: impl Into<String>) -> Error {
     Error::refused(code::REVIEW_REFUSED, why, hint)
 }
