@@ -1,8 +1,11 @@
 import type { Budget } from "../../api/types";
 import { Link } from "../../router/Link";
 import { money } from "../../ui/format";
+import { Notice } from "../../ui/Notice";
 import { useScopeTitle } from "./BudgetList";
 import { PERIOD_TITLES, type Period } from "./budgets";
+import type { NewWork } from "./usedUp";
+import { useUsedUpFor } from "./useUsedUp";
 
 /** Says of each budget that is used up how much is spent of how much, and where that is changed. */
 export function UsedUpNote({ budgets }: { budgets: readonly Budget[] }) {
@@ -17,5 +20,16 @@ export function UsedUpNote({ budgets }: { budgets: readonly Budget[] }) {
       {sentences.join(" ")} Requests of the agent would be refused.{" "}
       <Link to="/costs?tab=budgets">Open the budgets</Link>
     </span>
+  );
+}
+
+/** The same for a form that has no field of its own for it; nothing if money is left. */
+export function UsedUpNotice(work: Omit<NewWork, "userId">) {
+  const budgets = useUsedUpFor(work);
+  if (budgets.length === 0) return null;
+  return (
+    <Notice tone="plain">
+      <UsedUpNote budgets={budgets} />
+    </Notice>
   );
 }

@@ -5,7 +5,8 @@ import { inOrder, isUsedUp } from "./budgets";
 export interface NewWork {
   userId: string;
   projectId: string | undefined;
-  bead: string | undefined;
+  bead?: string | undefined;
+  convoy?: string | undefined;
 }
 
 /**
@@ -13,10 +14,11 @@ export interface NewWork {
  * `crates/model/src/spend/call.rs`. A budget of an agent is not among them: a new one has spent nothing.
  */
 export function usedUpFor(work: NewWork, budgets: readonly Budget[], now: number): Budget[] {
-  const { userId, projectId, bead } = work;
+  const { userId, projectId, bead, convoy } = work;
   const scopes = ["tenant", `user:${userId}`];
   if (projectId !== undefined) scopes.push(`project:${projectId}`);
   if (bead !== undefined) scopes.push(`bead:${bead}`);
+  if (convoy !== undefined) scopes.push(`convoy:${convoy}`);
   return inOrder(budgets).filter(
     (budget) => scopes.includes(budget.scope) && isUsedUp(budget) && !isOver(budget, now),
   );

@@ -25,6 +25,7 @@ import {
 } from "../agents/spawn/form";
 import type { BeadGraph } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
+import { UsedUpNotice } from "../budgets/UsedUpNote";
 import { settingsQueries } from "../settings/queries";
 import styles from "./Board.module.css";
 import { type Known, leftIn, planWords, USUAL_AGENTS } from "./convoyEta";
@@ -111,6 +112,7 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
           onChange={(event) => set("budget", event.target.value)}
           note="When it is spent, agents stop, and the convoy says so."
         />
+        <UsedUpNotice projectId={convoy.projectId} convoy={convoy.id} />
         <HowChoice how={values} set={set} runtimes={runtimes} />
         <Cli command={words.filter(Boolean).join(" ")} />
       </div>

@@ -1,11 +1,8 @@
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { serverNow } from "../../../api/clock";
 import { list } from "../../../api/list";
 import type { Bead, Budget, Project } from "../../../api/types";
-import { useCan, useSession } from "../../../roles/session";
 import { beadKey } from "../../beads/queries";
-import { budgetsQuery } from "../../budgets/queries";
-import { usedUpFor } from "../../budgets/usedUp";
+import { useUsedUpFor } from "../../budgets/useUsedUp";
 import { useProject } from "../../projects/queries";
 import type { SpawnForm } from "./form";
 
@@ -23,12 +20,8 @@ export function useHomes(): readonly Project[] {
 
 /** Budgets that would refuse the requests of the agent that is asked for; those of what is not known yet are left out. */
 export function useUsedUp(form: SpawnForm): readonly Budget[] {
-  const { userId } = useSession();
-  const isAllowed = useCan("cost:read:team");
-  const budgets = useQuery({ ...budgetsQuery, enabled: isAllowed }).data?.items ?? [];
   const projectId = useProjectOf(form);
-  const bead = form.bead.trim() || undefined;
-  return usedUpFor({ userId, projectId, bead }, budgets, serverNow());
+  return useUsedUpFor({ projectId, bead: form.bead.trim() || undefined });
 }
 
 /** Where the agent would work: as is said, where its bead is, or in the only place there is. */

@@ -8,6 +8,7 @@ import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { placeError, useForm } from "../../../ui/form/form";
 import { plural } from "../../../ui/format";
 import { HARNESSES } from "../../agents/spawn/form";
+import { UsedUpNotice } from "../../budgets/UsedUpNote";
 import { budgetFault } from "../../intents/wish";
 import { beadPath } from "../queries";
 import { attemptQueries, type TriedBead } from "./queries";
@@ -52,6 +53,7 @@ export function TryDrawer({ bead, onClose }: { bead: TriedBead; onClose: () => v
         one; nothing of the others is lost.
       </p>
       <WayFields values={values} set={set} faults={fields} />
+      <UsedUpNotice projectId={bead.projectId} bead={bead.id} />
     </FormDrawer>
   );
 }
