@@ -121,7 +121,8 @@ describe("whole journeys, in the browser", () => {
     // It goes back to work, and comes again by itself.
     await page.getByText(/^Round 1: .* goes on with /).waitFor();
     await page.getByText("Sent in round 1").first().waitFor();
-    const status = async () => (await read<{ status: string }>(here, `/api/v1/beads/${bead}`)).status;
+    const status = async () =>
+      (await read<{ status: string }>(here, `/api/v1/beads/${bead}`)).status;
     await expect.poll(status, { timeout: 60_000 }).toBe("review");
     // The page has what was pushed without being loaded anew.
     const line = page.locator("[data-line]").getByText("30", { exact: true });

@@ -24,7 +24,7 @@ function show(reviews: readonly unknown[], sessions: readonly unknown[]) {
   const filter = JSON.stringify({ bead: "b1", projectId: "p" });
   const talks = new URLSearchParams({ limit: "100", filter });
   const calls = fakeServer({
-    ["GET /api/v1/reviews?limit=100&projectId=p"]: () =>
+    "GET /api/v1/reviews?limit=100&projectId=p": () =>
       ok({ items: reviews, pagination: { hasMore: reviews.length >= MOST_REVIEWS } }),
     "GET /api/v1/reviews/b1?projectId=p": () => ok(review("b1", 7)),
     [`GET /api/v1/sessions?${talks}`]: () =>
