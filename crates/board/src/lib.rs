@@ -6,7 +6,6 @@
 //! - A document of settings holds no secret and no id; what it does not name stays as it is.
 //! - The inbox holds an incident once, and none that is over: an approval goes when its gate is answered,
 //!   a budget when it was raised or began anew, dead letters when they are few again.
-//! - A picture is sent as what both its name and its content say, or not at all.
 //! - A worktree goes only when all work in it is saved, and never from under an agent that will go on.
 //! - A rehearsal changes nothing; it is worked out from the ledger's own rows.
 

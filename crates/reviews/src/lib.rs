@@ -1,8 +1,12 @@
 //! The reading desk: what a bead changes, what people decided and said about it, and what comes of that.
 //!
 //! A review belongs to a bead. It is one paper, written before the answer, so that a server which is killed
-//! loses nothing of it. What is shown is read from git each time: a push is seen at once, and what was decided
+//! loses nothing of it. Where branches are is asked of git each time: a push is seen at once, and what was decided
 //! before is bound to what is still there.
+//!
+//! # Invariants
+//! - Only what cannot change is remembered: what lies between two commits.
+//! - A picture is sent as what both its name and its content say, or not at all.
 
 mod desk;
 mod doc;

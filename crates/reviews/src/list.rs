@@ -1,5 +1,5 @@
 //! Lists of work to look at. What a project says is read once for all of its beads, and what is between two
-//! commits once for ever: a list that was there before costs no more than a look at where branches are.
+//! commits once for ever: where no branch has moved, a list that was there before costs no more than a look at where they are.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -68,8 +68,7 @@ pub async fn list(
     for (_, placed) in found {
         let bead = placed.value.id.clone();
         match row(reviews, call, &mut grounds, placed).await {
-            Ok(row) => rows.push(row),
-            // One repository that cannot be read does not hide the others.
+            Ok(row) => rows.extend(row),
             Err(error) => tracing::warn!(%bead, %error, "a review could not be listed"),
         }
     }
@@ -127,19 +126,27 @@ impl Ground {
 async fn row(
     reviews: &Reviews,
     call: &Call,
-    grounds: &mut HashMap<ProjectId, Ground>,
+    grounds: &mut HashMap<ProjectId, Option<Ground>>,
     Placed { project, value: bead, .. }: Placed<Bead>,
-) -> Result<Summary> {
+) -> Result<Option<Summary>> {
     let ground = match grounds.entry(project) {
         Entry::Occupied(known) => known.into_mut(),
-        Entry::Vacant(fresh) => fresh.insert(Ground::of(reviews, call, project).await?),
+        Entry::Vacant(fresh) => {
+            let found = Ground::of(reviews, call, project).await;
+            // One repository that cannot be read does not hide the others, and is not tried for each of its beads.
+            if let Err(error) = &found {
+                tracing::warn!(%project, %error, "the reviews of a project could not be listed");
+            }
+            fresh.insert(found.ok())
+        }
     };
+    let Some(ground) = ground else { return Ok(None) };
     let desk = ground.desk(reviews, call, (project, bead)).await?;
     let size = match desk.span.clone() {
         Some((base, head)) => reviews.size((ground.folder.clone(), base, head)).await?,
         None => Size::default(),
     };
-    Ok(desk.summed_up(size))
+    Ok(Some(desk.summed_up(size)))
 }
 
 impl Ground {
@@ -157,9 +164,18 @@ impl Ground {
         };
         let target = target.ok_or_else(no_target)?;
         let name: Name = bead.id.parse()?;
-        let span = match (self.heads.get(&target), self.heads.get(&name.branch())) {
+        let onto = match self.heads.get(&target) {
+            Some(known) => Some(known.clone()),
+            // The branch of a whole is made when somebody asks for it first.
+            None => {
+                let target = target.clone();
+                let look = move |bench: &godel_git::Workbench| bench.head_of(&target);
+                reviews.fleet.at_bench(self.folder.clone(), look).await?
+            }
+        };
+        let span = match (onto, self.heads.get(&name.branch())) {
             (Some(onto), Some(head)) => {
-                let base = reviews.base((self.folder.clone(), onto.clone(), head.clone())).await?;
+                let base = reviews.base((self.folder.clone(), onto, head.clone())).await?;
                 base.map(|base| (base, head.clone()))
             }
             _ => None,
@@ -178,7 +194,10 @@ impl Reviews {
         let (folder, onto, head) = pair.clone();
         let look = move |bench: &godel_git::Workbench| bench.reviewing().base_of(&onto, &head);
         let base = self.fleet.at_bench(folder, look).await?;
-        self.known.bases.keep(pair, base.clone());
+        // What git could not find now it may find later: in a shallow clone, or when it is well again.
+        if base.is_some() {
+            self.known.bases.keep(pair, base.clone());
+        }
         Ok(base)
     }
 

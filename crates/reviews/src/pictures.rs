@@ -96,7 +96,7 @@ fn by_content(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn a_picture_is_what_both_its_name_and_its_content_say() {

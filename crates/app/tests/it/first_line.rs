@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 57] = [
+const MODULES: [&str; 60] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -30,7 +30,6 @@ const MODULES: [&str; 57] = [
     "app/src/workflows/definitions.rs",
     "app/src/workflows/runs.rs",
     "board/src/inbox.rs",
-    "board/src/pictures.rs",
     "board/src/rehearsal.rs",
     "board/src/views.rs",
     "board/src/worktrees.rs",
@@ -45,9 +44,6 @@ const MODULES: [&str; 57] = [
     "fleet/src/look.rs",
     "fleet/src/mail.rs",
     "fleet/src/march.rs",
-    "fleet/src/reviews/end.rs",
-    "fleet/src/reviews/look.rs",
-    "fleet/src/reviews/say.rs",
     "fleet/src/roles.rs",
     "fleet/src/sessions.rs",
     "fleet/src/snapshots.rs",
@@ -55,6 +51,13 @@ const MODULES: [&str; 57] = [
     "fleet/src/spawn.rs",
     "fleet/src/stop.rs",
     "repos/src/jobs.rs",
+    "reviews/src/end.rs",
+    "reviews/src/lines.rs",
+    "reviews/src/list.rs",
+    "reviews/src/look.rs",
+    "reviews/src/pictures.rs",
+    "reviews/src/say.rs",
+    "reviews/src/unapply.rs",
     "studio/src/attempts/end.rs",
     "studio/src/attempts/look.rs",
     "studio/src/attempts/start.rs",

@@ -94,8 +94,10 @@ async fn list(context: &Context, project: Option<&str>, limit: u32) -> Result<Ex
         None => None,
     };
     let path = here::within("/api/v1/reviews".to_owned(), project);
-    let (rows, more) =
+    let (mut rows, more) =
         lookup::first::<ReviewRow>(&found.client, &path, None, limit as usize).await?;
+    // As on each page: what nobody approved comes first.
+    rows.sort_by_key(|row| row.approval.is_some());
     show::list(context, &rows, more)?;
     Ok(Exit::Done)
 }

@@ -57,7 +57,8 @@ fn bounds(review: &Value) -> Vec<(&str, &str)> {
 
 /// Comments on a line, accepts two hunks and rejects one.
 fn look_at_it(yard: &Yard, id: &str) {
-    let list = yard.json(&["review", "list"]);
+    let list = yard.json(&["review", "list", "--limit", "1"]);
+    assert_eq!(list["hasMore"], false);
     let row = &list["items"][0];
     assert_eq!((&row["bead"], &row["files"]), (&json!(id), &json!(1)), "{list:#}");
     assert_eq!((&row["added"], &row["removed"]), (&json!(3), &json!(3)));

@@ -101,10 +101,16 @@ async fn a_convoy_is_reviewed_once_lands_by_one_commit_and_is_taken_back_by_one(
     assert_eq!(line(&yard, &base), [format!("Three of a kind ({whole})")]);
     assert_eq!(yard.in_main("second.txt"), "one\none");
     let commit = main_of(&yard);
+    let added = |bead: &Value| bead["landed"]["change"]["added"].as_u64().unwrap();
+    let all = added(&yard.json(&["bead", "show", &whole]));
     for bead in beads.iter().chain([&whole]) {
         let part = yard.json(&["bead", "show", bead]);
         let there = (&part["landed"]["branch"], &part["landed"]["target"]);
         assert_eq!(there, (&json!("main"), &json!(commit)), "{part:#}");
+        assert!(
+            *bead == whole || (1..all).contains(&added(&part)),
+            "a part is not the whole: {part:#}"
+        );
     }
     assert_eq!(yard.repo.git(&["branch", "--list", &branch]), "", "its branch has done its work");
     until(&yard, &whole, |_| yard.json(&["convoy", "watch", &convoy, "--once"])["state"] == "done");

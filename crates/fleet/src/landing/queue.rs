@@ -387,6 +387,7 @@ pub async fn remove(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)
 ///
 /// # Errors
 /// If the caller may not, or nothing of the bead is in the line.
+#[instrument(level = "debug", name = "fleet.landing.take_out", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn take_out(
     fleet: &Fleet,
     call: &Call,

@@ -123,7 +123,10 @@ pub(super) async fn landed(
     for part in parts(ride, call, whole).await? {
         let there = |field: &str| part.landed.as_ref()?.get(field)?.as_str().map(str::to_owned);
         if there("branch").as_deref() == Some(branch.as_str()) {
-            let landing = ops::Landing { source: there("source"), ..landing.clone() };
+            // It is as large as it was, and not as large as the whole.
+            let own = part.landed.as_ref().and_then(|landed| landed.get("change").cloned());
+            let change = own.and_then(|change| serde_json::from_value(change).ok());
+            let landing = ops::Landing { source: there("source"), change, ..landing.clone() };
             beads::finish(ride.fleet.app(), call, Some(ride.project), &part.id, landing).await?;
         }
     }

@@ -19,7 +19,7 @@ const REVIEWS = ["bead-reviews"] as const;
 /** Before this there was no Godel: costs are counted from the beginning. */
 const BEGINNING = "2020-01-01";
 /** Of so much work the size is read for cards and panels. */
-export const MOST_REVIEWS = 500;
+export const MOST_REVIEWS = 200;
 
 /** The address of a bead, or of something of it. */
 export function beadPath<const Tail extends string = "">(
@@ -147,7 +147,11 @@ onLive({
     return id === undefined ? [] : [logKey(id)];
   },
 });
-onLive({ on: ["bead:moved", "review:*", "agent:commit"], invalidate: () => [REVIEWS] });
+// Gates are run after the commit that they judge.
+onLive({
+  on: ["bead:moved", "bead:judged", "review:*", "agent:commit"],
+  invalidate: () => [REVIEWS],
+});
 onLive({ on: ["agent:state", "agent:spawn"], invalidate: () => [SESSIONS], everyMs: 2_000 });
 onLive({ on: ["agent:usage", "usage:*"], invalidate: () => [USAGE], everyMs: 5_000 });
 

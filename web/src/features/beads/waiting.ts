@@ -15,12 +15,20 @@ export async function readWork(
   const fields = new URLSearchParams({ limit: String(REVIEW_PAGE) });
   if (projectId) fields.set("projectId", projectId);
   if (status !== "review") fields.set("status", status);
-  const items: ReviewRow[] = [];
+  // What leaves and comes back meanwhile is on two pages; the later one tells how it is now.
+  const items = new Map<string, ReviewRow>();
   for (;;) {
     const page = await get(`/api/v1/reviews?${fields}`);
-    items.push(...page.items);
+    for (const row of page.items) items.set(`${row.projectId}/${row.bead}`, row);
     const { cursor, hasMore } = page.pagination;
-    if (!hasMore || !cursor || items.length >= most) return { items, isCut: hasMore };
+    if (!hasMore || !cursor || items.size >= most) {
+      return { items: [...items.values()].toSorted(byApproval), isCut: hasMore };
+    }
     fields.set("cursor", cursor);
   }
+}
+
+/** What nobody approved comes first, as on each page. */
+function byApproval(a: ReviewRow, b: ReviewRow): number {
+  return Number(a.approval != null) - Number(b.approval != null);
 }

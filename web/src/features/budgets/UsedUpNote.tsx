@@ -7,8 +7,14 @@ import { PERIOD_TITLES, type Period } from "./budgets";
 import type { NewWork } from "./usedUp";
 import { useUsedUpFor } from "./useUsedUp";
 
+interface UsedUpNoteProps {
+  budgets: readonly Budget[];
+  /** Whose requests would be refused. */
+  who?: string;
+}
+
 /** Says of each budget that is used up how much is spent of how much, and where that is changed. */
-export function UsedUpNote({ budgets }: { budgets: readonly Budget[] }) {
+export function UsedUpNote({ budgets, who = "the agent" }: UsedUpNoteProps) {
   const titleOf = useScopeTitle();
   const sentences = budgets.map(({ scope, period, spentMicros, capMicros }) => {
     const each = PERIOD_TITLES[period as Period]?.toLowerCase() ?? period;
@@ -17,7 +23,7 @@ export function UsedUpNote({ budgets }: { budgets: readonly Budget[] }) {
   });
   return (
     <span>
-      {sentences.join(" ")} Requests of the agent would be refused.{" "}
+      {sentences.join(" ")} Requests of {who} would be refused.{" "}
       <Link to="/costs?tab=budgets">Open the budgets</Link>
     </span>
   );
@@ -29,7 +35,7 @@ export function UsedUpNotice(work: Omit<NewWork, "userId">) {
   if (budgets.length === 0) return null;
   return (
     <Notice tone="plain">
-      <UsedUpNote budgets={budgets} />
+      <UsedUpNote budgets={budgets} who="the agents" />
     </Notice>
   );
 }

@@ -20,6 +20,11 @@ const found = (budgets: readonly Budget[], work: Parameters<typeof usedUpFor>[0]
   usedUpFor(work, budgets, NOW).map(({ id }) => id);
 
 describe("budgets that would refuse new work", () => {
+  it("are those of the convoy that is begun, and of no other", () => {
+    const budgets = ["convoy:c1", "convoy:c2"].map((scope) => budget(scope));
+    expect(found(budgets, { userId: "u1", projectId: "p1", convoy: "c1" })).toEqual(["convoy:c1"]);
+  });
+
   it("are those of all, of who asks, of the project and of the bead, the widest first", () => {
     const own = ["bead:app-1", "user:u1", "project:p1", "tenant"];
     const others = ["bead:app-2", "user:u2", "project:p2", "agent:a1", "convoy:c1", "token:t1"];

@@ -112,7 +112,8 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
           onChange={(event) => set("budget", event.target.value)}
           note="When it is spent, agents stop, and the convoy says so."
         />
-        <UsedUpNotice projectId={convoy.projectId} convoy={convoy.id} />
+        {/* What is typed above takes the place of what the convoy had. */}
+        <UsedUpNotice projectId={convoy.projectId} convoy={dollars > 0 ? undefined : convoy.id} />
         <HowChoice how={values} set={set} runtimes={runtimes} />
         <Cli command={words.filter(Boolean).join(" ")} />
       </div>
