@@ -87,6 +87,8 @@ describe("an inbox with a thousand notices", () => {
       </QueryClientProvider>,
     );
     await screen.findByRole("list", { name: "Waiting for you" });
+    // Keys are bound by an effect; it comes after what it is about was drawn.
+    await act(async () => undefined);
   };
   const ids = () =>
     [...document.querySelectorAll<HTMLElement>("[data-notice]")].map((card) => card.dataset.notice);
