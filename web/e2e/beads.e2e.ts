@@ -274,7 +274,7 @@ describe("the beads", () => {
     await panel.getByLabel("The other bead").fill(third);
     await panel.getByRole("button", { name: "Link", exact: true }).click();
     const alert = page.getByRole("alert").filter({ hasText: `Link ${second} to ${third}` });
-    await alert.waitFor();
+    await alert.getByText(/would make a circle/).waitFor();
     await picture(page, "beads-circle");
     await alert.getByRole("button", { name: "Dismiss the message" }).click();
     await page.keyboard.press("Escape");

@@ -82,6 +82,10 @@ export class LiveHub {
         options.onDoubt();
       },
       onConnection: (connection) => this.#connected(connection),
+      // Read when it is needed; nobody has to be told.
+      onFresh: () => {
+        this.#state = { ...this.#state, dataAsOf: serverNow() };
+      },
     });
   }
 

@@ -188,6 +188,21 @@ describe("the live connection", () => {
     expect(onDoubt).toHaveBeenCalledTimes(1);
   });
 
+  it("G4 is as fresh as the last time that the server said so, also when nothing happens", () => {
+    const { hub, subscription } = live(0);
+    FakeWire.last.events(subscription, [1]);
+    vi.advanceTimersByTime(1_000);
+    const before = hub.state.dataAsOf;
+    vi.advanceTimersByTime(60_000);
+    FakeWire.last.receive({ type: "pong", payload: { head: 1 } });
+    const after = hub.state.dataAsOf;
+    expect(after - before).toBeGreaterThanOrEqual(60_000);
+    // One that tells of more than came says the opposite.
+    vi.advanceTimersByTime(5_000);
+    FakeWire.last.receive({ type: "pong", payload: { head: 2 } });
+    expect(hub.state.dataAsOf).toBe(after);
+  });
+
   it("G4 knows since when it is down, and how much a comeback brought", () => {
     const { hub, subscription, begin } = live(0);
     FakeWire.last.events(subscription, [1]);

@@ -41,6 +41,8 @@ export interface EventSocketOptions {
   /** The server's log starts over (a new database): earlier events mean nothing now. */
   onReset: () => void;
   onConnection: (connection: Connection) => void;
+  /** The server says that nothing was sent which is not here. */
+  onFresh?: () => void;
   /** The edges, replaced in tests. */
   connect?: (url: string, protocol: string) => Wire;
   random?: () => number;
@@ -255,7 +257,11 @@ export class EventSocket {
 
   /** The last event can be lost without a later one to show the gap; the server says what it sent. */
   #checkHead(head: number | undefined): void {
-    if (head === undefined || this.#cursor === undefined || head <= this.#cursor) return;
+    if (head === undefined || this.#cursor === undefined) return;
+    if (head <= this.#cursor) {
+      this.#options.onFresh?.();
+      return;
+    }
     if (this.#subscriptionId === undefined || this.#missedHead === head) return;
     this.#missedHead = head;
     this.#subscribe();

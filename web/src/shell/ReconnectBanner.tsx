@@ -20,6 +20,9 @@ export function ReconnectBanner() {
   const isShown = isDown && now - downSince >= SHOWN_AFTER_MS;
   // Only who was told that the connection is lost wants to hear that it is back.
   if (isShown && shownFor !== downSince) setShownFor(downSince);
+  // A break that is over before it was told is not told afterwards because an earlier one was.
+  if (isDown && !isShown && shownFor !== undefined && shownFor !== downSince)
+    setShownFor(undefined);
   const isBack = useIsRecent(comeback?.at) && shownFor !== undefined && !isDown;
   if (isShown) {
     const retryAt = "retryAt" in connection ? connection.retryAt : undefined;

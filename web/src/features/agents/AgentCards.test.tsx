@@ -51,3 +51,54 @@ it("cards change places while nobody is there", () => {
   change();
   expect(cards()).toHaveLength(3);
 });
+
+it("G16 keys lead to cards that are out of view, and bring them there", () => {
+  const many = Array.from({ length: 200 }, (_, at) => fakeAgent({ id: `m${at}`, label: `m${at}` }));
+  document.body.innerHTML = "";
+  const nothing = () => undefined;
+  function Keyed() {
+    useKeys();
+    return <AgentCards agents={many} peeked={undefined} onPeek={nothing} onOpen={nothing} />;
+  }
+  renderPart(<Keyed />);
+  expect(cards()).not.toContain("m60");
+  for (let times = 0; times <= 60; times += 1) press("j");
+  const box = screen.getByRole("list", { name: "Agents" }).parentElement?.parentElement;
+  expect(box?.scrollTop).toBeGreaterThan(0);
+  if (box) fireEvent.scroll(box);
+  expect(cards()).toContain("m60");
+});
+
+it("G16 in teams keys go as cards are drawn, and not into teams that are folded", () => {
+  const of = (id: string, teamId: string | undefined) =>
+    fakeAgent({ id, label: id, ...(teamId && { teamId }) });
+  const agents = [of("b1", "b"), of("a1", "a"), of("b2", "b"), of("a2", "a"), of("c1", "c")];
+  document.body.innerHTML = "";
+  localStorage.setItem("godel.agents.closed", JSON.stringify(["c"]));
+  const went: string[] = [];
+  function Keyed() {
+    useKeys();
+    return (
+      <AgentCards
+        agents={agents}
+        peeked={undefined}
+        onPeek={({ id }) => went.push(id)}
+        onOpen={() => undefined}
+        teams={
+          new Map([
+            ["a", "A"],
+            ["b", "B"],
+            ["c", "C"],
+          ])
+        }
+      />
+    );
+  }
+  renderPart(<Keyed />);
+  for (let times = 0; times < 5; times += 1) {
+    press("j");
+    press(" ");
+  }
+  expect(went).toEqual(cards().concat(cards().at(-1)));
+  expect(went).not.toContain("c1");
+});

@@ -1,10 +1,12 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeAgent } from "../../../tests/fakeAgent";
-import { DEVELOPER, fakeServer, ok, SESSION } from "../../../tests/fakeServer";
+import { DEVELOPER, fakeServer, ok, refuse, SESSION } from "../../../tests/fakeServer";
 import { renderPart } from "../../../tests/renderPart";
 import { useKeys } from "../../actions/listener";
 import type { Agent } from "../../api/types";
+import { Toaster } from "../../change/Toaster";
+import { dismiss } from "../../change/toasts";
 import { Menu } from "../../ui/Menu";
 import { AgentVerbs } from "./AgentVerbs";
 import { useAgentActs, useAgentKeys } from "./useAgentActs";
@@ -69,5 +71,62 @@ describe("G14 an agent of somebody else", () => {
     renderPart(<Acts agents={[OTHERS]} />, { ...SESSION, userId: "u9" });
     fireEvent.keyDown(document.body, { key: "p" });
     await vi.waitFor(() => expect(sent()).toEqual(["/api/v1/agents/a1/pause"]));
+  });
+});
+
+describe("G6 a verb for many agents", () => {
+  const many = ["a1", "a2", "a3", "a4", "a5"].map((id) => fakeAgent({ id, label: `w-${id}` }));
+  const [first, ...others] = many as [Agent, ...Agent[]];
+  const show = (routes: Parameters<typeof fakeServer>[0]) => {
+    // Messages of what was done before are gone.
+    for (let id = 0; id < 200; id += 1) dismiss(id);
+    const calls = fakeServer(routes);
+    renderPart(
+      <>
+        <Acts agents={[first, ...others]} />
+        <Toaster />
+      </>,
+    );
+    return calls;
+  };
+  const routes = (verb: string, except: readonly string[] = []) =>
+    Object.fromEntries(
+      many.map(({ id }) => [
+        `POST /api/v1/agents/${id}/${verb}`,
+        () => (except.includes(id) ? refuse(409, "agent_refused", "it is busy") : ok({ id })),
+      ]),
+    );
+  const posted = (calls: ReturnType<typeof fakeServer>, verb: string) =>
+    calls.filter(({ path }) => path.endsWith(`/${verb}`)).length;
+
+  it("is one message, and one Undo takes back all of it", async () => {
+    const calls = show({ ...routes("pause"), ...routes("resume") });
+    fireEvent.click(button("Pause"));
+    await screen.findByText("5 agents are paused");
+    expect(screen.getAllByRole("button", { name: "Undo" })).toHaveLength(1);
+    fireEvent.click(button("Undo"));
+    await expect.poll(() => posted(calls, "resume")).toBe(5);
+  });
+
+  it("says which refused and why, and takes back only what was done", async () => {
+    const calls = show({ ...routes("pause", ["a2", "a4"]), ...routes("resume") });
+    fireEvent.click(button("Pause"));
+    await screen.findByText("3 of 5 agents are paused");
+    screen.getByText("Not done: Pause w-a2, w-a4");
+    screen.getByText("It is busy.");
+    fireEvent.click(button("Undo"));
+    await expect.poll(() => posted(calls, "resume")).toBe(3);
+  });
+
+  it("that all refuse is not done, and can be tried again", async () => {
+    show(
+      routes(
+        "pause",
+        many.map(({ id }) => id),
+      ),
+    );
+    fireEvent.click(button("Pause"));
+    await screen.findByText("Not done: Pause 5 agents");
+    button("Retry");
   });
 });

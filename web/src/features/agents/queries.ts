@@ -6,6 +6,7 @@ import { toast } from "../../change/toasts";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
+import { asSentence } from "../../ui/Sentence";
 import type { Draft } from "../../ui/useDraft";
 
 const LISTS = ["agents"] as const;
@@ -211,26 +212,119 @@ export const AT_WORK = ["executing", "waiting", "completing"];
  * agent with the same files and conversation.
  */
 export function useKillAgent() {
-  return useChange<Deed, AgentSnapshot | undefined>({
+  return useChange<Deed, unknown>({
     what: ({ agent }) => `End ${agent.label}`,
-    send: async ({ agent }) => {
-      const kept = AT_WORK.includes(agent.lifecycleState) ? await snapshotOf(agent) : undefined;
-      await post(`${path(agent.id)}/kill`);
-      return kept;
-    },
-    expect: (cache, { agent }) =>
-      expectAgent(cache, agent, { view: "offline", status: "killed", lifecycleState: "killed" }),
+    send: END.send,
+    expect: (cache, { agent }) => expectAgent(cache, agent, END.expected),
     settle: ({ agent }) => [LISTS, single(agent.id)],
     done: ({ agent: { label } }, kept) =>
       kept
         ? `${label} was ended, and a snapshot is kept. Undo lets a new agent go on from it.`
         : `${label} was ended; its work stays`,
     canUndo: (_, kept) => kept !== undefined,
-    undo: async ({ agent }, kept) => {
-      const fresh = await post(`/api/v1/snapshots/${kept?.id}/restore`, undefined, RESTORE_MS);
-      toast({ title: `${fresh.label} goes on where ${agent.label} was ended` });
+    undo: END.undo,
+  });
+}
+
+/** How an agent is ended, and how that is taken back. */
+const END = {
+  expected: { view: "offline", status: "killed", lifecycleState: "killed" },
+  send: async ({ agent }: Deed): Promise<unknown> => {
+    const kept = AT_WORK.includes(agent.lifecycleState) ? await snapshotOf(agent) : undefined;
+    await post(`${path(agent.id)}/kill`);
+    return kept;
+  },
+  undo: async ({ agent }: Deed, kept: unknown): Promise<void> => {
+    const { id } = kept as AgentSnapshot;
+    const fresh = await post(
+      `/api/v1/snapshots/${encodeURIComponent(id)}/restore`,
+      undefined,
+      RESTORE_MS,
+    );
+    toast({ title: `${fresh.label} goes on where ${agent.label} was ended` });
+  },
+};
+
+/** What is done to several agents at once. */
+interface Deeds {
+  verb: Exclude<AgentVerb, "message" | "takeover">;
+  deeds: readonly Deed[];
+}
+
+/** What is told of all of them when it was done. */
+const MANY_DONE: Record<Deeds["verb"], string> = {
+  pause: "are paused",
+  resume: "go on",
+  restart: "begin anew in the same worktrees",
+  snapshot: "are kept with their files and conversations",
+  fork: "have copies that go on by themselves",
+  kill: "were ended; of those that were at work snapshots are kept",
+};
+
+/** What became of one of them. */
+interface Outcome {
+  deed: Deed;
+  output?: unknown;
+  error?: Error;
+}
+
+/** Does one thing to several agents: one message for all, one way back, and a reason for those that refused. */
+export function useManyAgents() {
+  const wordOf = ({ verb }: Deeds) => (verb === "kill" ? "End" : RULES[verb].what);
+  return useChange<Deeds, readonly Outcome[]>({
+    what: (many) => `${wordOf(many)} ${many.deeds.length} agents`,
+    send: async ({ verb, deeds }) => {
+      const send = (deed: Deed) =>
+        verb === "kill" ? END.send(deed) : RULES[verb].send(path(deed.agent.id), deed);
+      const outcomes = await Promise.all(deeds.map((deed) => outcomeOf(deed, send)));
+      const first = outcomes.find(({ error }) => error)?.error;
+      if (first && outcomes.every(({ error }) => error)) throw first;
+      return outcomes;
+    },
+    expect: (cache, { verb, deeds }) => {
+      const expected = verb === "kill" ? END.expected : RULES[verb].expected;
+      for (const { agent } of expected ? deeds : []) expectAgent(cache, agent, expected ?? {});
+    },
+    settle: ({ deeds }) => [LISTS, ...deeds.map(({ agent }) => single(agent.id))],
+    done: (many, outcomes) => {
+      const refused = outcomes.filter(({ error }) => error);
+      const [first] = refused;
+      if (first) {
+        const names = refused.map(({ deed }) => deed.agent.label).join(", ");
+        const detail = asSentence(first.error?.message ?? "");
+        toast({ tone: "bad", title: `Not done: ${wordOf(many)} ${names}`, detail });
+      }
+      const well = outcomes.length - refused.length;
+      const [all, way] = [outcomes.length, MANY_DONE[many.verb]];
+      return `${first ? `${well} of ${all}` : all} agents ${way}`;
+    },
+    canUndo: ({ verb }, outcomes) => outcomes.some((one) => undoOf(verb, one)),
+    undo: async ({ verb }, outcomes) => {
+      const ways = outcomes.flatMap((one) => undoOf(verb, one) ?? []);
+      const ends = await Promise.allSettled(ways.map((way) => way()));
+      const failed = ends.find((end) => end.status === "rejected");
+      if (failed) throw failed.reason;
     },
   });
+}
+
+async function outcomeOf(deed: Deed, send: (deed: Deed) => Promise<unknown>): Promise<Outcome> {
+  try {
+    return { deed, output: await send(deed) };
+  } catch (error) {
+    return { deed, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+/** How what was done to one agent is taken back; none if it was not done, or cannot be. */
+function undoOf(
+  verb: Deeds["verb"],
+  { deed, output, error }: Outcome,
+): (() => Promise<unknown>) | undefined {
+  if (error) return undefined;
+  if (verb === "kill") return output === undefined ? undefined : () => END.undo(deed, output);
+  const { undo } = RULES[verb];
+  return undo && (() => RULES[undo].send(path(deed.agent.id), deed));
 }
 
 /** A snapshot that cannot be taken must not keep alive what somebody wants to end. */

@@ -13,6 +13,7 @@ import {
   useAgentVerb,
   useDeleteAgent,
   useKillAgent,
+  useManyAgents,
   VERBS,
 } from "./queries";
 import { useForeignAgent } from "./useForeignAgent";
@@ -62,6 +63,7 @@ export function useAgentActs() {
     fork: useAgentVerb("fork"),
     kill: useKillAgent(),
   };
+  const many = useManyAgents();
   const deletion = useDeleteAgent();
   const refusedOf = useWhyNot();
   const foreign = useForeignAgent();
@@ -84,7 +86,10 @@ export function useAgentActs() {
     }
     if (verb === "kill" && !(await confirmKill(able))) return;
     const more = await detailsOf(verb, able);
-    for (const agent of more ? able : []) verbs[verb].mutate({ agent, ...more });
+    if (!more) return;
+    const [first, ...others] = able.map((agent) => ({ agent, ...more }));
+    if (others.length > 0 && first) many.mutate({ verb, deeds: [first, ...others] });
+    else if (first) verbs[verb].mutate(first);
   };
   const erase = async (agent: Agent) => {
     if (!(await confirmDelete(agent))) return false;

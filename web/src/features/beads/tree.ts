@@ -50,8 +50,31 @@ export function treeRows(
     rows.push({ bead, path, depth: parents.length, hasMore: children.length > 0, isOpen });
     if (isOpen) for (const child of children) add(child, trail);
   };
-  // Beads of which each waits on another have no first; the circle is shown from each.
-  const starts = roots.length > 0 || found.length === 0 ? roots : found;
-  for (const bead of starts) add(bead, []);
+  for (const bead of [...roots, ...unreached(found, roots, below)]) add(bead, []);
   return rows;
+}
+
+/** Of beads to which no root leads, since each waits on another, one of each circle: it is shown from there. */
+function unreached(
+  found: readonly Bead[],
+  roots: readonly Bead[],
+  below: (bead: Bead) => readonly Bead[],
+): Bead[] {
+  const seen = new Set<string>();
+  const walk = (from: Bead) => {
+    const ahead = [from];
+    for (let bead = ahead.pop(); bead; bead = ahead.pop()) {
+      if (seen.has(bead.id)) continue;
+      seen.add(bead.id);
+      ahead.push(...below(bead));
+    }
+  };
+  for (const root of roots) walk(root);
+  const starts: Bead[] = [];
+  for (const bead of found) {
+    if (seen.has(bead.id)) continue;
+    starts.push(bead);
+    walk(bead);
+  }
+  return starts;
 }

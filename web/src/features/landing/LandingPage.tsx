@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import { useAction } from "../../actions/actions";
 import type { Landing } from "../../api/types";
 import { useParam } from "../../router/router";
@@ -93,6 +93,12 @@ function useCursor(landings: readonly Landing[]): string | undefined {
     onOpen: ({ bead }) => document.getElementById(`landing-${bead}`)?.querySelector("a")?.click(),
   });
   const here = landings.find((landing) => keyOf(landing) === cursor);
+  const bead = here?.bead;
+  // What keys are about must be seen.
+  useEffect(() => {
+    if (bead === undefined) return;
+    document.getElementById(`landing-${bead}`)?.scrollIntoView({ block: "nearest" });
+  }, [bead]);
   const bind = (verb: "retry" | "remove" | "revert") => ({
     when: here !== undefined,
     title: here && `${LANDING[verb].title}: ${here.bead}`,

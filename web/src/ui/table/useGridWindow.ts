@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useEffect, useEffectEvent, useState } from "react";
 import type { Window } from "../window";
 
 /** Lines of cards drawn above and below the visible part. */
@@ -64,4 +64,28 @@ export function gridWindow(
     total,
     columns,
   };
+}
+
+/**
+ * Brings the card that keys lead to into view when it becomes another; it is not when the card only
+ * changes its place. Cards out of view are not drawn, so where it is has to be worked out.
+ */
+export function useCardInView(
+  box: RefObject<HTMLElement | null>,
+  grid: RefObject<HTMLElement | null>,
+  { cursor, at, columns }: { cursor: string | undefined; at: number; columns: number },
+  { height, gap }: CardSize,
+): void {
+  const show = useEffectEvent(() => {
+    const [outer, inner] = [box.current, grid.current];
+    if (!outer || !inner || at < 0) return;
+    const begin = inner.offsetTop - (inner.offsetParent === outer ? 0 : outer.offsetTop);
+    const top = begin + Math.floor(at / columns) * (height + gap);
+    const room = outer.clientHeight || FALLBACK.height;
+    if (top < outer.scrollTop) outer.scrollTop = top;
+    else if (top + height > outer.scrollTop + room) outer.scrollTop = top + height - room;
+  });
+  useEffect(() => {
+    if (cursor !== undefined) show();
+  }, [cursor]);
 }

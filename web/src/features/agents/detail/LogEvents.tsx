@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Agent, AgentLine } from "../../../api/types";
 import { Button } from "../../../ui/Button";
+import { useCalm } from "../../../ui/calm";
 import { Empty } from "../../../ui/Empty";
 import { clockTime, count, fullTime } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
+import { NewRows } from "../../../ui/NewRows";
 import { SkeletonRows } from "../../../ui/Skeleton";
+import { usePresence } from "../../../ui/usePresence";
 import { JsonText } from "../../events/JsonText";
 import { logQuery } from "../log";
 import styles from "./LogEvents.module.css";
@@ -19,17 +22,13 @@ export function LogEvents({ agent }: { agent: Agent }) {
   return (
     <Loaded query={query} what="The events" skeleton={<SkeletonRows />}>
       {({ lines }) => {
-        if (lines.length === 0) return <Empty icon="clock" why="Nothing has happened yet." />;
+        if (lines.length === 0) {
+          const cli = `godel agent logs ${agent.label}`;
+          return <Empty icon="clock" why="Nothing has happened yet." cli={cli} />;
+        }
         return (
           <div className={styles.box}>
-            <ol aria-label="Events of the agent">
-              {lines
-                .slice(-most)
-                .toReversed()
-                .map((line) => (
-                  <EventLine key={line.seq} line={line} />
-                ))}
-            </ol>
+            <Events lines={lines.slice(-most).toReversed()} />
             {lines.length > most && (
               <Button size="small" onClick={() => setMost(most + STEP)}>
                 Show {count(Math.min(STEP, lines.length - most))} earlier
@@ -39,6 +38,24 @@ export function LogEvents({ agent }: { agent: Agent }) {
         );
       }}
     </Loaded>
+  );
+}
+
+const keyOf = ({ seq }: AgentLine) => String(seq);
+
+/** The lines; new ones wait while somebody is among them, for each is a button that opens. */
+function Events({ lines }: { lines: readonly AgentLine[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  const calm = useCalm(lines, keyOf, usePresence(box));
+  return (
+    <div ref={box}>
+      <NewRows waiting={calm.waiting} noun="event" onShow={calm.show} />
+      <ol aria-label="Events of the agent">
+        {calm.rows.map((line) => (
+          <EventLine key={line.seq} line={line} />
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -22,6 +22,7 @@ import {
   faultsOf,
   fieldOf,
   HARNESSES,
+  isAsked,
   requestOf,
   runtimeOptions,
   SANDBOXES,
@@ -48,7 +49,11 @@ export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onCl
   const [isTried, setTried] = useState(false);
   const denied = useRefusal(CAN_SPAWN);
   const faults = faultsOf(form);
-  const refusedField = spawn.error ? fieldOf(spawn.error) : undefined;
+  const asksProject = useAsksProject();
+  const named = spawn.error ? fieldOf(spawn.error) : undefined;
+  // What is refused about a field that is not there is about all of it.
+  const isThere = named !== undefined && isAsked(named, form, asksProject);
+  const refusedField = isThere ? named : undefined;
   const id = useId();
   const problem = (field: SpawnField) => {
     if (isTried && faults[field]) return faults[field];
@@ -110,10 +115,16 @@ type FieldProps = (field: SpawnField) => {
   warning: string | undefined;
 };
 
+/** Whether it has to be said in which project it works. */
+function useAsksProject(): boolean {
+  const { projectId } = useProject();
+  return useHomes().length > 1 && projectId === undefined;
+}
+
 /** On which bead, in which project. */
 function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
-  const { projectId } = useProject();
   const homes = useHomes();
+  const asksProject = useAsksProject();
   const ready = useQuery(readyBeads);
   return (
     <>
@@ -124,7 +135,7 @@ function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
         options={(ready.data?.items ?? []).map((bead) => [bead.id, bead.title] as const)}
         {...props("bead")}
       />
-      {homes.length > 1 && projectId === undefined && (
+      {asksProject && (
         <Choice
           label="Project"
           options={[["", "Choose one"], ...homes.map(({ id, name }) => [id, name] as const)]}

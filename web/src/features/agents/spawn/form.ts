@@ -117,6 +117,12 @@ export function fieldOf(error: Error): SpawnField | undefined {
   return BY_CODE.find(([words]) => words.test(error.message.toLowerCase()))?.[1];
 }
 
+/** Whether the form has a field now; some are asked for only where they matter. */
+export function isAsked(field: SpawnField, form: SpawnForm, asksProject: boolean): boolean {
+  if (field === "project") return asksProject;
+  return field !== "allow" || form.sandbox === "workspace+net";
+}
+
 /** What is worth knowing about a choice before it is made. */
 export function warningOf(field: SpawnField, form: SpawnForm): string | undefined {
   if (field === "sandbox" && form.sandbox === "none") {

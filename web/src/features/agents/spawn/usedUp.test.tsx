@@ -1,6 +1,6 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
-import { DEVELOPER, fakeServer, ok, SESSION } from "../../../../tests/fakeServer";
+import { DEVELOPER, fakeServer, ok, refuse, SESSION } from "../../../../tests/fakeServer";
 import { renderPart } from "../../../../tests/renderPart";
 import type { Budget } from "../../../api/types";
 import { bead } from "../../beads/fakeBead";
@@ -78,4 +78,23 @@ it("A4 who may not read costs is not told of them, and nothing is asked for", as
   await screen.findByLabelText("Project");
   expect(calls.map(({ path }) => path)).not.toContain("/api/v1/budgets");
   expect(said()).toBeNull();
+});
+
+it("A4 a refusal about a field that is not asked for is told above all of them", async () => {
+  const why = "no project has a repository yet";
+  fakeServer({
+    "GET /api/v1/budgets": () => ok({ items: [] }),
+    "GET /api/v1/projects?limit=100": () => page([]),
+    "GET /api/v1/users?limit=100": () => page([]),
+    "GET /api/v1/runtimes": () => ok({ items: [] }),
+    "GET /api/v1/roles": () => ok({ items: [] }),
+    "GET /api/v1/agents?limit=1000": () => page([]),
+    [READY]: () => page([]),
+    "POST /api/v1/agents": () => refuse(400, "invalid_field", why),
+  });
+  renderPart(<SpawnDrawer onClose={() => undefined} />);
+  fireEvent.change(screen.getByLabelText("Task"), { target: { value: "Do it" } });
+  fireEvent.click(screen.getByRole("button", { name: "Spawn" }));
+  const told = await screen.findByRole("alert");
+  expect(told.textContent?.toLowerCase()).toContain(why);
 });

@@ -43,13 +43,15 @@ it("G10 a change that is not among the reviews that the server lists is asked fo
 
 it("asks for no review by itself if the list has it", async () => {
   const calls = show([review("b1", 3)], []);
-  await screen.findByText("2 files, +3 −1");
+  const change = await screen.findByRole<HTMLAnchorElement>("link", { name: "2 files, +3 −1" });
+  expect(change.getAttribute("href")).toMatch(/\/review\/b1$/);
   expect(calls.filter(({ path }) => path.startsWith("/api/v1/reviews/"))).toEqual([]);
 });
 
 it("asks for the sessions of the bead alone, however many there are", async () => {
   const calls = show([], [session(1)]);
-  await screen.findByText(/^worker-1, ended/);
+  const talk = await screen.findByRole<HTMLAnchorElement>("link", { name: "worker-1" });
+  expect(talk.getAttribute("href")).toMatch(/\/agents\/worker-1\?tab=session$/);
   const asked = calls.filter(({ path }) => path.startsWith("/api/v1/sessions"));
   expect(asked.map(({ path }) => decodeURIComponent(path))).toEqual([
     '/api/v1/sessions?limit=100&filter={"bead":"b1","projectId":"p"}',

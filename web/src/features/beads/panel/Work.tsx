@@ -28,7 +28,9 @@ export function Work({ bead }: { bead: BeadDetail }) {
         <section className={styles.section} aria-label="Change">
           <h3>Change</h3>
           <p className={styles.row}>
-            {plural(review.files, "file")}, +{review.added} −{review.removed}
+            <Link to={`/review/${encodeURIComponent(bead.id)}`}>
+              {plural(review.files, "file")}, +{review.added} −{review.removed}
+            </Link>
             {review.risks.map((risk) => (
               <Badge key={risk} tone="warn" icon="alert">
                 {risk}
@@ -133,7 +135,8 @@ function Sessions({
         <li key={talk.id} className={styles.row}>
           <ShortId id={talk.id} />
           <span className={styles.grow}>
-            {talk.agent}, {talk.status}, {plural(talk.nodes, "node")}
+            <Link to={`/agents/${encodeURIComponent(talk.agent)}?tab=session`}>{talk.agent}</Link>,{" "}
+            {talk.status}, {plural(talk.nodes, "node")}
           </span>
           <Time at={talk.createdAt} />
         </li>
