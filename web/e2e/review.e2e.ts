@@ -330,6 +330,8 @@ describe("the review", () => {
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText(/^Round 1 of .* waits for an agent$/).waitFor();
     await page.getByText("Sent in round 1").first().waitFor();
+    // Nobody goes on with it yet, so it is to be had.
+    expect((await own.json<{ status: string }>("bead", "show", small)).status).toBe("open");
     const moved = lines(60).with(14, "fifteen").with(29, "the number 30").with(54, "fifty-five");
     await own.push(small, { files: { "long.txt": text(["on top", ...moved]) } });
     await own.godel("bead", "status", small, "review");

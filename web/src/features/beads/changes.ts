@@ -1,7 +1,9 @@
+import type { UseMutationResult } from "@tanstack/react-query";
 import { patch, post } from "../../api/client";
 import { serverTimestamp } from "../../api/clock";
 import type { Listing } from "../../api/list";
 import type { Bead, BeadPatch, NewBead } from "../../api/types";
+import { doneOf, type Several, several, tellRefused } from "../../change/several";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { type Draft, forgetDraft } from "../../ui/useDraft";
 import { proofOf } from "./claims";
@@ -58,12 +60,16 @@ export interface Move {
   draft?: Draft | undefined;
 }
 
+type Beads = Several<Bead, Bead>;
+
 /** Moves beads to a column, and to a place in it; what the server refuses goes back. */
 export function useMoveBeads() {
-  return useChange<Move, Bead[]>({
-    what: ({ beads, status }) => `Move ${nameOf(beads)} to ${STATUS_LOOKS[status].title}`,
+  const what = (beads: readonly Bead[], status: BeadStatus) =>
+    `Move ${nameOf(beads)} to ${STATUS_LOOKS[status].title}`;
+  const change: UseMutationResult<Beads, Error, Move, Rehearsal> = useChange<Move, Beads>({
+    what: ({ beads, status }) => what(beads, status),
     send: ({ beads, status, ranks, resolution, reason }) =>
-      each(beads, async (bead) => {
+      several(beads, async (bead) => {
         let moved: Bead = bead;
         if (bead.status !== status) {
           const order = resolution === undefined ? { status } : { resolution, reason };
@@ -81,9 +87,17 @@ export function useMoveBeads() {
       })),
     draftOf: ({ draft }) => draft,
     settle: ({ beads }) => settleOf(beads),
-    done: ({ beads, status }) => `${nameOf(beads)} moved to ${STATUS_LOOKS[status].title}`,
-    undo: ({ beads, status, ranks }) =>
-      each(beads, async (bead) => {
+    done: (move, outcome) => {
+      const { status } = move;
+      tellRefused(
+        (beads) => what(beads, status),
+        outcome,
+        (beads) => change.mutate({ ...move, beads }),
+      );
+      return `${nameOf(doneOf(outcome))} moved to ${STATUS_LOOKS[status].title}`;
+    },
+    undo: ({ status, ranks }, outcome) =>
+      each(doneOf(outcome), async (bead) => {
         if (ranks?.has(bead.id)) await patch(beadPath(bead), { rank: bead.rank ?? "" });
         if (bead.status === status) return;
         // Who moved it to work got it as its own; nobody's again is what it was.
@@ -92,6 +106,7 @@ export function useMoveBeads() {
         else await post(beadPath(bead, "/move"), { status: bead.status, ...proofOf(bead) });
       }),
   });
+  return change;
 }
 
 export interface Edit {
@@ -108,34 +123,63 @@ export interface Edit {
 
 /** Changes what beads say. */
 export function useEditBeads() {
-  return useChange<Edit, Bead[]>({
-    what: ({ beads, what }) => `Change ${what} of ${nameOf(beads)}`,
+  const what = (beads: readonly Bead[], field: string) => `Change ${field} of ${nameOf(beads)}`;
+  const mutation: UseMutationResult<Beads, Error, Edit, Rehearsal> = useChange<Edit, Beads>({
+    what: ({ beads, what: field }) => what(beads, field),
     send: ({ beads, change }) =>
-      each(beads, (bead) => patch(beadPath(bead), changeOf(change, bead))),
+      several(beads, (bead) => patch(beadPath(bead), changeOf(change, bead))),
     expect: (cache, { beads, change }) =>
       expectBeads(cache, beads, (bead) => shownAfter(bead, changeOf(change, bead))),
     draftOf: ({ draft }) => draft,
     settle: ({ beads }) => settleOf(beads),
-    done: ({ done }) => done,
-    undo: ({ beads, change }) =>
-      each(beads, (bead) => patch(beadPath(bead), saidBefore(bead, changeOf(change, bead)))),
+    done: (edit, outcome) => {
+      tellRefused(
+        (beads) => what(beads, edit.what),
+        outcome,
+        (beads) => mutation.mutate({ ...edit, beads }),
+      );
+      return outcome.refused.length > 0 ? what(doneOf(outcome), edit.what) : edit.done;
+    },
+    undo: ({ change }, outcome) =>
+      each(doneOf(outcome), (bead) =>
+        patch(beadPath(bead), saidBefore(bead, changeOf(change, bead))),
+      ),
   });
+  return mutation;
 }
 
 const changeOf = (change: Edit["change"], bead: Bead): BeadPatch =>
   typeof change === "function" ? change(bead) : change;
 
+interface Assignment {
+  beads: readonly Bead[];
+  agent: string | undefined;
+}
+
 /** Gives beads to an agent, or takes them from whom they have. */
 export function useAssignBeads() {
-  return useChange<{ beads: readonly Bead[]; agent: string | undefined }, Bead[]>({
-    what: ({ beads, agent }) =>
-      agent === undefined ? `Give back ${nameOf(beads)}` : `Assign ${nameOf(beads)} to ${agent}`,
-    send: ({ beads, agent }) => each(beads, (bead) => assign(bead, agent)),
+  const what = (beads: readonly Bead[], agent: string | undefined) =>
+    agent === undefined ? `Give back ${nameOf(beads)}` : `Assign ${nameOf(beads)} to ${agent}`;
+  const change: UseMutationResult<Beads, Error, Assignment, Rehearsal> = useChange<
+    Assignment,
+    Beads
+  >({
+    what: ({ beads, agent }) => what(beads, agent),
+    send: ({ beads, agent }) => several(beads, (bead) => assign(bead, agent)),
     expect: (cache, { beads, agent }) =>
       expectBeads(cache, beads, () => ({ agent: agent ?? null })),
     settle: ({ beads }) => settleOf(beads),
-    undo: ({ beads }) => each(beads, (bead) => assign(bead, bead.agent ?? undefined)),
+    done: ({ agent }, outcome) => {
+      tellRefused(
+        (beads) => what(beads, agent),
+        outcome,
+        (beads) => change.mutate({ beads, agent }),
+      );
+      return outcome.refused.length > 0 ? what(doneOf(outcome), agent) : undefined;
+    },
+    undo: (_, outcome) => each(doneOf(outcome), (bead) => assign(bead, bead.agent ?? undefined)),
   });
+  return change;
 }
 
 function assign(bead: Bead, agentId: string | undefined): Promise<Bead> {
