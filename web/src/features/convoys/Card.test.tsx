@@ -61,3 +61,14 @@ it.each([
   const change = { files: 2, added: 12, removed: 3 };
   expect(show({ ...known, landed: { ...known.landed, change } })).toContain(words);
 });
+
+it("C2 a card tells its id, title, type, priority, who has it and how old it is", () => {
+  const text = show({
+    ...{ title: "Fix the login", type: "bug", priority: "critical", agent: "worker-7" },
+    createdAt: new Date(Date.now() - 3 * 3_600_000).toISOString(),
+  });
+  for (const word of ["Fix the login", "worker-7", "3h ago"]) expect(text).toContain(word);
+  expect(text?.toLowerCase()).toContain("bug");
+  expect(text?.toLowerCase()).toContain("critical");
+  expect(document.querySelector('[data-card="a"]')).not.toBeNull();
+});

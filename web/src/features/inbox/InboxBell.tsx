@@ -8,15 +8,18 @@ import { useInboxCount } from "./queries";
 /** How many things wait for a person, in sight on every page. */
 export function InboxBell() {
   useDesktopNotices();
-  const waiting = useInboxCount() ?? 0;
+  const waiting = useInboxCount();
   return (
     <Link
       to="/inbox"
       className={styles.bell}
-      aria-label={`Inbox: ${plural(waiting, "thing")} waiting`}
+      // What is not known yet is not nothing.
+      aria-label={waiting === undefined ? "Inbox" : `Inbox: ${plural(waiting, "thing")} waiting`}
     >
       <Icon name="bell" size={16} />
-      {waiting > 0 && <span className={styles.count}>{count(waiting)}</span>}
+      {waiting !== undefined && waiting > 0 && (
+        <span className={styles.count}>{count(waiting)}</span>
+      )}
     </Link>
   );
 }

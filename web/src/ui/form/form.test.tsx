@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { act, renderHook, waitFor } from "@testing-library/react";
+import { act, render, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { useForm } from "./form";
+import { useForm, useLeaveGuard } from "./form";
 
 const wrapper = ({ children }: { children: ReactNode }) => (
   <QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>
@@ -74,4 +74,25 @@ describe("the draft of a form", () => {
     sessionStorage.setItem("godel.draft.form.odd", "{");
     expect(opened("odd").form.current.isDirty).toBe(false);
   });
+});
+
+it("S2 asks before a page with unsaved changes is left, and only then", () => {
+  function Page({ isDirty }: { isDirty: boolean }) {
+    useLeaveGuard(isDirty);
+    return null;
+  }
+  const leave = () => {
+    const event = new Event("beforeunload", { cancelable: true });
+    window.dispatchEvent(event);
+    return event.defaultPrevented;
+  };
+  const { rerender, unmount } = render(<Page isDirty={false} />);
+  expect(leave()).toBe(false);
+  rerender(<Page isDirty />);
+  expect(leave()).toBe(true);
+  rerender(<Page isDirty={false} />);
+  expect(leave()).toBe(false);
+  rerender(<Page isDirty />);
+  unmount();
+  expect(leave()).toBe(false);
 });

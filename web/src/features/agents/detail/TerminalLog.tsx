@@ -9,6 +9,7 @@ import { useChoice, useParam } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { classes } from "../../../ui/classes";
+import { EmptyFilter } from "../../../ui/Empty";
 import { type Flow, useFlow } from "../../../ui/flow/useFlow";
 import { clockTime, count, fullTime, plural } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
@@ -99,6 +100,15 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
         aria-label={`Log of ${agent.label}`}
       >
         {older}
+        {found.length === 0 && log.lines.length > 0 && (
+          <EmptyFilter
+            what="lines"
+            onClear={() => {
+              setSearch(undefined);
+              setLevel("");
+            }}
+          />
+        )}
         <div className={styles.all} style={{ height: flow.total }}>
           {found.slice(flow.first, flow.end).map((line, index) => (
             <Line

@@ -40,7 +40,13 @@ function Lines({ agent, log }: { agent: Agent; log: Log }) {
   const inLog = new Set(shown.map(noticeIdOf));
   const others = notices.filter((notice) => !inLog.has(notice.id));
   if (lines.length === 0 && notices.length === 0) {
-    return <Empty icon="clock" why="Nothing has happened yet; it waits for its turn." />;
+    return (
+      <Empty
+        icon="clock"
+        why="Nothing has happened yet; it waits for its turn."
+        cli={`godel agent logs ${agent.label}`}
+      />
+    );
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by key
