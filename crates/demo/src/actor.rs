@@ -10,6 +10,8 @@ pub(crate) const INTENT: &str = "Teach the greeter German and French, let it sho
 
 /// What planners are told first, by which they are known.
 const PLANNER: &str = "You split work on a git repository into beads";
+/// What an agent is told of a tool that was at work when its server was killed.
+const INTERRUPTED: &str = "interrupted and gave no result";
 /// What those who repair are told, by which they are known.
 const REPAIR: &str = "The files in conflict:";
 
@@ -81,7 +83,10 @@ pub(crate) fn answer(request: &Value) -> Turn {
         .map(|message| words(&message["content"]))
         .collect();
     let all = format!("{system}\n{}", told.join("\n"));
+    // What a crash cut off is done again: nobody knows how far it came.
+    let again = told.iter().filter(|words| words.contains(INTERRUPTED)).count();
     let acted = messages.iter().filter(|message| message["role"] == "assistant").count();
+    let acted = acted.saturating_sub(again);
     let steps = if all.contains(REPAIR) {
         repair(&all)
     } else {
@@ -262,6 +267,22 @@ mod tests {
             }
             assert!(ends > 0, "{}", part.key);
         }
+    }
+
+    #[test]
+    fn what_was_cut_off_is_done_again_and_then_it_goes_on() {
+        let part = &PARTS[3];
+        let said = |role: &str, words: &str| json!({ "role": role, "content": words });
+        let mut messages = vec![said("user", part.title), said("assistant", "written")];
+        messages.push(said("user", "wrote 80 bytes"));
+        let commit = answer(&asked("", json!(messages)));
+        assert_eq!(commit.calls[0].0, "shell");
+        messages.push(said("assistant", &commit.text));
+        messages.push(said("user", &format!("The tool call was {INTERRUPTED}.")));
+        assert_eq!(answer(&asked("", json!(messages))), commit);
+        messages.push(said("assistant", &commit.text));
+        messages.push(said("user", "no output"));
+        assert_eq!(answer(&asked("", json!(messages))).calls[0].0, "done");
     }
 
     #[test]

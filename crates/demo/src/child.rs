@@ -11,6 +11,8 @@ use serde_json::Value;
 
 /// How long a server may take to begin.
 const START: Duration = Duration::from_secs(30);
+/// How often it is looked whether a command has ended.
+const LOOK: Duration = Duration::from_millis(100);
 const POLL: Duration = Duration::from_millis(50);
 
 /// The program, and the folder in which all of the show is.
@@ -132,14 +134,32 @@ impl Godel {
         })
     }
 
-    /// Runs a command whose answer is shown to people as it comes, unless a program listens.
-    pub(crate) fn show(&self, arguments: &[&str], to_people: bool) -> Result<bool> {
+    /// Runs a command whose answer is shown to people as it comes, unless a program listens. One that takes too long is
+    /// ended, and has failed.
+    pub(crate) fn show(
+        &self,
+        arguments: &[&str],
+        to_people: bool,
+        patience: Duration,
+    ) -> Result<bool> {
+        let fail = |cause| Error::file("godel", "run", cause);
         let mut command = self.command(arguments);
         if !to_people {
             command.stdout(Stdio::null());
         }
-        let status = command.status();
-        Ok(status.map_err(|cause| Error::file("godel", "run", cause))?.success())
+        let mut child = command.spawn().map_err(fail)?;
+        let until = Instant::now() + patience;
+        loop {
+            if let Some(status) = child.try_wait().map_err(fail)? {
+                return Ok(status.success());
+            }
+            if Instant::now() > until {
+                child.kill().map_err(fail)?;
+                child.wait().map_err(fail)?;
+                return Ok(false);
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 
     /// Starts the server, or starts it again on the same data; returns it and its login link.

@@ -19,6 +19,8 @@ const MODEL: &str = "demo-script";
 const PRICES: &str = "prices = [{ input = 1.0, output = 5.0 }]";
 /// How long the show may take.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// The same where real models think.
+const LIVE_PATIENCE: Duration = Duration::from_secs(3_600);
 const POLL: Duration = Duration::from_millis(200);
 /// How many agents work at once.
 const AGENTS: &str = "3";
@@ -115,7 +117,7 @@ fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
     let done = godel.json(&wish)?;
     let convoy = done["convoy"].as_str().unwrap_or_default().to_owned();
     let people = !output.is_json();
-    godel.show(&["do", "--show", done["id"].as_str().unwrap_or_default()], people)?;
+    godel.show(&["do", "--show", done["id"].as_str().unwrap_or_default()], people, PATIENCE)?;
     if asked.crash {
         let landed = until_one_landed(&godel, &convoy)?;
         output
@@ -124,7 +126,8 @@ fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
         (server, link) = godel.up()?;
         output.note("It is up again, and goes on where it was.\n");
     }
-    if !godel.show(&["watch", &convoy], people)? {
+    let patience = if asked.live { LIVE_PATIENCE } else { PATIENCE };
+    if !godel.show(&["watch", &convoy], people, patience)? {
         let what = "the convoy did not come to its end";
         return Err(broke(what, format!("see {}", folder.join("server.log").display())));
     }
