@@ -81,10 +81,11 @@ export const BeadTable = memo(function BeadTable(props: BeadTableProps) {
   );
   const open = (row: TableRow) => (row.kind === "bead" ? onPeek(row.bead.id) : toggle(row.id));
   const here = cursor === undefined ? undefined : graph.byId.get(cursor);
-  const { assignToMe } = acts;
+  const { assignToMe, assignCli } = acts;
   useAction(BEAD.edit, () => setEditing(cursor), { when: here !== undefined });
   useAction(BEAD.assign, () => here && assignToMe([here]), {
     title: here && `Assign ${here.id} to me`,
+    cli: here && assignCli(here),
     when: here !== undefined,
   });
   return (

@@ -5,6 +5,7 @@ import type { Listing } from "../../api/list";
 import type { Bead, BeadPatch, NewBead } from "../../api/types";
 import { doneOf, type Several, several, tellRefused } from "../../change/several";
 import { type Rehearsal, useChange } from "../../change/useChange";
+import { useSession } from "../../roles/session";
 import { type Draft, forgetDraft } from "../../ui/useDraft";
 import { proofOf } from "./claims";
 import { saidBefore, shownAfter } from "./fields";
@@ -189,9 +190,15 @@ function assign(bead: Bead, agentId: string | undefined): Promise<Bead> {
 
 /** Says something about a bead. */
 export function useComment(bead: Bead) {
+  const by = useSession().actor.replace(/^user:/, "");
   return useChange<string, Bead>({
     what: () => `Comment on “${bead.title}”`,
     send: (text) => post(beadPath(bead, "/comments"), { text }),
+    expect: (cache, text) =>
+      expectBeads(cache, [bead], ({ comments }) => {
+        const at = serverTimestamp();
+        return { comments: [...comments, { id: `${at} on its way`, by, at, text }] };
+      }),
     settle: () => settleOf([bead]),
   });
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Bead } from "../../api/types";
 import { useSession } from "../../roles/session";
-import { words } from "../../ui/format";
+import { shellWord, words } from "../../ui/format";
 import type { MenuItem } from "../../ui/Menu";
 import { agentQueries } from "../agents/queries";
 import { isAlive } from "../agents/views";
@@ -57,7 +57,8 @@ export function useCardActs() {
   const assignToMe = (beads: readonly Bead[]) => {
     if (foreign(beads) === undefined) assign.mutate({ beads, agent: actor });
   };
-  return { statusItems, assignToMe };
+  const assignCli = ({ id }: Bead) => `godel bead assign ${id} --agent ${shellWord(actor)}`;
+  return { statusItems, assignToMe, assignCli };
 }
 
 /** What can be done to beads as lines of menus: one for panels, cards, cells and the bar of many. */

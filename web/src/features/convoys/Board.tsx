@@ -222,7 +222,7 @@ function useBoardActions({
   toggle: (id: string) => void;
   onPeek: (id: string) => void;
 }) {
-  const { assignToMe } = useCardActs();
+  const { assignToMe, assignCli } = useCardActs();
   const at = find(lanes, cursor);
   const here = at && lanes[at.lane]?.cells[at.status][at.index];
   const when = here !== undefined;
@@ -232,6 +232,7 @@ function useBoardActions({
   useAction(LIST.open, () => here && onPeek(here.id), { when });
   useAction(BEAD.assign, () => here && assignToMe([here]), {
     title: here && `Assign ${here.id} to me`,
+    cli: here && assignCli(here),
     when,
   });
 }

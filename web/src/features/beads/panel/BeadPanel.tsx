@@ -60,11 +60,14 @@ type InsideProps = Omit<BeadPanelProps, "id"> & { bead: BeadDetail };
 function Inside({ bead, graph, onOpen, onClose }: InsideProps) {
   const now = useNow(60_000);
   const [isEditing, setEditing] = useState(false);
-  const { assignToMe } = useBeadActs();
+  const { assignToMe, assignCli } = useBeadActs();
   useAction(BEAD.edit, () => setEditing(true), {
     cli: `godel bead update ${bead.id} --title "..."`,
   });
-  useAction(BEAD.assign, () => assignToMe([bead]), { title: `Assign ${bead.id} to me` });
+  useAction(BEAD.assign, () => assignToMe([bead]), {
+    title: `Assign ${bead.id} to me`,
+    cli: assignCli(bead),
+  });
   const isBlocked = graph.isBlocked(bead);
   return (
     <div className={styles.stack}>

@@ -9,6 +9,7 @@ import { Select } from "../../../ui/PageHead";
 import { ShortId } from "../../../ui/ShortId";
 import { MAY_CHANGE } from "../actions";
 import { StatusMark } from "../BeadMarks";
+import { expectBeads } from "../changes";
 import type { BeadGraph } from "../graph";
 import { BEAD_LISTS, beadKey, beadPath } from "../queries";
 import { useForeign } from "../useForeign";
@@ -119,6 +120,13 @@ function useLink(bead: Bead, verb: "link" | "unlink") {
     what: ({ target }) =>
       verb === "link" ? `Link ${bead.id} to ${target}` : `Remove the link to ${target}`,
     send: (link) => (verb === "link" ? link_(bead, link) : unlink_(bead, link)),
+    expect: (cache, link) =>
+      expectBeads(cache, [bead], ({ links }) => {
+        const others = links.filter(
+          ({ type, target }) => type !== link.type || target !== link.target,
+        );
+        return { links: verb === "link" ? [...others, link] : others };
+      }),
     settle: () => [BEAD_LISTS, beadKey(bead.id)],
     undo: (link) => (verb === "link" ? unlink_(bead, link) : link_(bead, link)),
     done: ({ target }) =>
