@@ -18,7 +18,7 @@ import { useCardActs } from "../beads/useBeadActs";
 import { useForeign } from "../beads/useForeign";
 import { useRevertItem } from "../landing/revert";
 import styles from "./Board.module.css";
-import { type Lane, ranksAt, sumOf } from "./board";
+import { type Lane, onBoard, ranksAt, sumOf } from "./board";
 import { ColumnHead } from "./ColumnHead";
 import { Ghost } from "./Ghost";
 import { Lanes } from "./Lanes";
@@ -87,7 +87,7 @@ export const Board = memo(function Board(props: BoardProps) {
       onKeyUp={(event) => event.key === " " && isCardTitle(event.target) && event.preventDefault()}
     >
       <Told said={dragging.said} />
-      <Heads beads={beads} />
+      <Heads graph={graph} beads={beads} />
       <NewRows waiting={waiting} noun="card" onShow={show} />
       <Lanes
         lanes={lanes}
@@ -164,7 +164,7 @@ function Told({ said }: { said: string }) {
 }
 
 /** The heads of the columns, with their sums and limits. */
-function Heads({ beads }: { beads: readonly Bead[] }) {
+function Heads({ beads, graph }: { beads: readonly Bead[]; graph: BeadGraph }) {
   const [limits, setLimits] = useStored<Partial<Record<BeadStatus, number>>>("board.limits", {});
   const { data: costs } = useQuery(beadQueries.costs());
   const atWork = useAgentLimit();
@@ -172,6 +172,10 @@ function Heads({ beads }: { beads: readonly Bead[] }) {
     () => STATUSES.map((status) => [status, sumOf(inColumn(beads, status), costs)] as const),
     [beads, costs],
   );
+  const totals = useMemo(() => {
+    const all = onBoard([...graph.byId.values()], false);
+    return new Map(STATUSES.map((status) => [status, inColumn(all, status).length] as const));
+  }, [graph]);
   return (
     <div className={styles.heads}>
       {sums.map(([status, sum]) => (
@@ -179,6 +183,7 @@ function Heads({ beads }: { beads: readonly Bead[] }) {
           key={status}
           status={status}
           sum={sum}
+          total={Math.max(totals.get(status) ?? 0, sum.count)}
           limit={limits[status]}
           onLimit={(limit) => setLimits(withLimit(limits, status, limit))}
           held={status === "in-progress" ? atWork : undefined}

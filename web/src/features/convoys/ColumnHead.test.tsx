@@ -5,10 +5,16 @@ import { ColumnHead } from "./ColumnHead";
 
 const sum = (count: number) => ({ count, costMicros: 40_000, oldest: undefined });
 
-function show(count: number, limit: number | undefined) {
+function show(count: number, limit: number | undefined, total = count) {
   const onLimit = vi.fn();
   const { container, unmount } = renderPart(
-    <ColumnHead status="in-progress" sum={sum(count)} limit={limit} onLimit={onLimit} />,
+    <ColumnHead
+      status="in-progress"
+      sum={sum(count)}
+      total={total}
+      limit={limit}
+      onLimit={onLimit}
+    />,
   );
   const head = container.querySelector("[data-column]");
   const icon = head?.querySelector("svg path")?.getAttribute("d");
@@ -27,6 +33,27 @@ it("C1 a column over its limit has another colour, another sign, and says so", (
   expect(within.text).not.toContain("over the limit");
 });
 
+it("C1 a filter hides cards, and not that they are too many", () => {
+  const { text, look } = show(1, 2, 3);
+  expect(text).toContain("1 shown, 3 of 2, over the limit");
+  expect(look).toContain("over");
+});
+
+it("C1 the head tells what its beads cost and since when the oldest is there", () => {
+  renderPart(
+    <ColumnHead
+      status="open"
+      sum={{ count: 2, costMicros: 1_340_000, oldest: "2026-11-01T10:00:00Z" }}
+      total={2}
+      limit={undefined}
+      onLimit={() => undefined}
+    />,
+  );
+  expect(screen.getByTitle("What its beads cost").textContent).toBe("$1.34");
+  const oldest = screen.getByTitle("The oldest card").querySelector("time");
+  expect(oldest?.getAttribute("datetime")).toBe("2026-11-01T10:00:00Z");
+});
+
 it("C1 without a limit nothing is too much", () => {
   const { text, look } = show(500, undefined);
   expect(text).toContain("500");
@@ -43,7 +70,14 @@ it("C12 how many are at work is held by the server, whatever it is, and can be s
   };
   const onLimit = vi.fn();
   renderPart(
-    <ColumnHead status="in-progress" sum={sum(8)} limit={2} onLimit={onLimit} held={held} />,
+    <ColumnHead
+      status="in-progress"
+      sum={sum(8)}
+      total={8}
+      limit={2}
+      onLimit={onLimit}
+      held={held}
+    />,
   );
   expect(screen.getByTitle("Agents at work in app").textContent).toContain(
     "8 of 7, over the limit",

@@ -13,6 +13,8 @@ const LIMITS = [1, 2, 3, 4, 5, 8, 10, 15, 20, 30];
 interface ColumnHeadProps {
   status: BeadStatus;
   sum: ColumnSum;
+  /** How many are in it, also those that a filter hides: a limit is about all of them. */
+  total: number;
   /** How many are enough; this browser remembers it. */
   limit: number | undefined;
   onLimit: (limit: number | undefined) => void;
@@ -21,16 +23,17 @@ interface ColumnHeadProps {
 }
 
 /** What a column is, how much is in it, and whether that is too much. */
-export function ColumnHead({ status, sum, held, ...own }: ColumnHeadProps) {
+export function ColumnHead({ status, sum, total, held, ...own }: ColumnHeadProps) {
   const { title, icon } = STATUS_LOOKS[status];
   const limit = held ? held.most : own.limit;
-  const isOver = limit !== undefined && sum.count > limit;
+  const isOver = limit !== undefined && total > limit;
   return (
     <div className={classes(styles.head, isOver && styles.over)} data-column={status}>
       <Icon name={isOver ? "alert" : icon} size={14} />
       <h2>{title}</h2>
       <span className={styles.count} data-count title={held?.meaning}>
         {count(sum.count)}
+        {limit !== undefined && (total === sum.count ? "" : ` shown, ${count(total)}`)}
         {limit !== undefined && ` of ${limit}`}
         {isOver && <span className="visually-hidden">, over the limit</span>}
       </span>
