@@ -303,7 +303,6 @@ export const SHOWN_AS: Readonly<Record<string, readonly [file: string, text: str
   "attempt list": ["features/beads/attempts/queries.ts", 'get(beadPath(bead, "/attempts"))'],
   "attempt show": ["features/beads/attempts/AttemptsSection.tsx", "<AttemptState"],
   "audit query": ["features/settings/queries.ts", 'list("/api/v1/audit", { filter'],
-  "bead assign": ["features/beads/changes.ts", 'post(beadPath(bead, "/assign")'],
   "bead dep tree": ["features/beads/BeadTree.tsx", "export function BeadTree"],
   "bead list": ["features/beads/queries.ts", 'await list("/api/v1/beads"'],
   "bead log": ["features/beads/queries.ts", 'get(beadPath({ id }, "/log"))'],

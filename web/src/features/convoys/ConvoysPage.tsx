@@ -6,6 +6,7 @@ import { Guarded } from "../../roles/Guarded";
 import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { Empty, EmptyFilter } from "../../ui/Empty";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { FilterBox, PageHead } from "../../ui/PageHead";
@@ -75,7 +76,8 @@ export function Page({ rest }: PageProps) {
                 }
                 if (only !== undefined && convoys.data && wanted.length === 0) {
                   const why = `There is no convoy ${only}.`;
-                  return <Empty icon="convoys" why={why} cli="godel convoy list" />;
+                  const action = <LinkButton to="/convoys">Show all convoys</LinkButton>;
+                  return <Empty icon="convoys" why={why} action={action} cli="godel convoy list" />;
                 }
                 return (
                   <Board

@@ -186,7 +186,8 @@ function SecretNote({ secret }: { secret: Secret }) {
 /** What each key did when it was tried. */
 export function Verdicts({ tests }: { tests: readonly ProviderTest[] }) {
   if (tests.length === 0) {
-    return <Empty icon="alert" why="There is no key of any provider, so nothing was tried." />;
+    const why = "There is no key of any provider, so nothing was tried.";
+    return <Empty icon="alert" why={why} cli="godel secret set NAME" />;
   }
   return (
     <Lines label="What the test found">
