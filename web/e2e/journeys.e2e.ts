@@ -16,6 +16,8 @@ const CHECK = "#!/bin/sh\n[ ! -e broken ] || { echo broken is there; exit 1; }\n
 const GATED = `[gates]\ntest = "sh check.sh"\n[agents]\nmodel = "claude-opus-4-8"\n`;
 /** What whoever repairs the conflict is told to do, in the words of the bead. */
 const REPAIR = `[[shell git merge -q main; printf 'one\\nfrom both\\nthree\\n' > shared.txt; git add -A; git commit -qm both]] [[then]] [[call done {"summary":"both are there"}]]`;
+/** What the first agent does, in words that the scripted model obeys. */
+const IN_WORDS = `[[shell echo thirty > number.txt; git add -A; git commit -qm words]] [[then]] [[call done {"summary":"in words"}]]`;
 /** What is wanted of a line, in words that the scripted model obeys. */
 const IN_DIGITS = `Say it in digits [[shell echo 30 > number.txt; git add -A; git commit -qm digits]] [[then]] [[call done {"summary":"in digits"}]]`;
 /** What a turn is said to have used: far more than what is held back for one that is cheap. */
@@ -108,7 +110,11 @@ describe("whole journeys, in the browser", () => {
   }, 240_000);
 
   it("R8 what a person says about a line the next agent answers with a commit, and the review shows both", async () => {
-    const bead = await work("Write a number", { "number.txt": "thirty\n" });
+    const bead = await makeBead(seeded, "Write a number");
+    const status = async () =>
+      (await read<{ status: string }>(here, `/api/v1/beads/${bead}`)).status;
+    await seeded.godel("agent", "spawn", "--bead", bead, IN_WORDS);
+    await expect.poll(status, { timeout: 60_000 }).toBe("review");
     await page.goto(`${here.url}/dashboard/review/${bead}`);
     const bar = page.locator('[data-hunk-bar="number.txt:1"]');
     await bar.getByRole("button", { name: "Comment" }).click();
@@ -121,9 +127,6 @@ describe("whole journeys, in the browser", () => {
     // It goes back to work, and comes again by itself.
     await page.getByText(/^Round 1: .* goes on with /).waitFor();
     await page.getByText("Sent in round 1").first().waitFor();
-    const status = async () =>
-      (await read<{ status: string }>(here, `/api/v1/beads/${bead}`)).status;
-    await expect.poll(status, { timeout: 60_000 }).toBe("review");
     // The page has what was pushed without being loaded anew.
     const line = page.locator("[data-line]").getByText("30", { exact: true });
     await line.first().waitFor({ timeout: 30_000 });
