@@ -101,4 +101,9 @@ it("G16 in teams keys go as cards are drawn, and not into teams that are folded"
   }
   expect(went).toEqual(cards().concat(cards().at(-1)));
   expect(went).not.toContain("c1");
+  // Who unfolds a team sees its agents at once, also while the list keeps still for the pointer.
+  const team = screen.getByRole("button", { name: /^C/ });
+  fireEvent.pointerEnter(team.closest("section")?.parentElement ?? team, { pointerType: "mouse" });
+  fireEvent.click(team);
+  expect(cards()).toContain("c1");
 });

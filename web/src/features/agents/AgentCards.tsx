@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useRef } from "react";
 import type { Agent } from "../../api/types";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
@@ -31,18 +31,18 @@ const CARD = { minWidth: 280, height: 192, gap: 12 };
 export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCardsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [closed, setClosed] = useStored<readonly string[]>("agents.closed", []);
-  const grouped = useMemo(
-    () => teams && drawnOf(byTeam(agents, teams), closed),
-    [agents, teams, closed],
-  );
-  // Keys go from card to card as they are drawn, and to none that is not.
-  const rows = grouped?.rows ?? agents;
-  const lines = { box, rows, keyOf, onOpen, onPeek, canSelect: true, peeked };
+  // Keys go from card to card as they are drawn, and to none that is folded away.
+  const reach = teams && ((all: readonly Agent[]) => drawnOf(byTeam(all, teams), closed));
+  const lines = { box, rows: agents, reach, keyOf, onOpen, onPeek, canSelect: true, peeked };
   const { calm, list } = useCalmRows(lines);
   const { act, menuOf } = useAgentActs();
   const peek = useLatest(onPeek);
   const menu = useLatest(menuOf);
-  const here = calm.rows.find((agent) => agent.id === (list.cursor ?? peeked));
+  const drawn = reach?.(calm.rows) ?? calm.rows;
+  const here =
+    list.cursor === undefined
+      ? calm.rows.find(({ id }) => id === peeked)
+      : drawn.find(({ id }) => id === list.cursor);
   useAgentKeys(here, act);
   const draw = (agent: Agent) => (
     <li key={agent.id} className={styles.cell}>
@@ -61,10 +61,9 @@ export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCards
     <>
       <div ref={box} className={styles.scroll}>
         <NewRows waiting={calm.waiting} noun="agent" onShow={calm.show} />
-        {teams && grouped ? (
+        {teams ? (
           <Teams
-            {...grouped}
-            cards={new Map(byTeam(calm.rows, teams).map(({ id, agents: own }) => [id, own]))}
+            groups={byTeam(calm.rows, teams)}
             closed={closed}
             onClosed={setClosed}
             cursor={list.cursor}
@@ -110,25 +109,14 @@ function Grid({ box, rows, cursor, draw }: GridProps) {
   );
 }
 
-/** Teams with how many cards each draws, and the agents of these cards in the order in which they are drawn. */
-interface Grouped {
-  groups: readonly Group[];
-  shares: ReadonlyMap<string, number>;
-  rows: readonly Agent[];
-}
-
-function drawnOf(groups: readonly Group[], closed: readonly string[]): Grouped {
+/** The agents whose cards teams draw, in that order. */
+function drawnOf(groups: readonly Group[], closed: readonly string[]): Agent[] {
   const shares = sharesOf(groups, closed);
-  return {
-    groups,
-    shares,
-    rows: groups.flatMap(({ id, agents }) => agents.slice(0, shares.get(id) ?? 0)),
-  };
+  return groups.flatMap(({ id, agents }) => agents.slice(0, shares.get(id) ?? 0));
 }
 
-interface TeamsProps extends DrawProps, Omit<Grouped, "rows"> {
-  /** The cards of each team, kept still while somebody is there. */
-  cards: ReadonlyMap<string, readonly Agent[]>;
+interface TeamsProps extends DrawProps {
+  groups: readonly Group[];
   closed: readonly string[];
   onClosed: (closed: readonly string[]) => void;
   cursor: string | undefined;
@@ -136,7 +124,8 @@ interface TeamsProps extends DrawProps, Omit<Grouped, "rows"> {
 }
 
 /** The agents of all teams; those of folded ones are not drawn, and of many only the first. */
-function Teams({ groups, shares, cards, closed, onClosed, cursor, box, draw }: TeamsProps) {
+function Teams({ groups, closed, onClosed, cursor, box, draw }: TeamsProps) {
+  const shares = sharesOf(groups, closed);
   useEffect(() => {
     if (cursor === undefined) return;
     const card = box.current?.querySelector(`[data-agent="${CSS.escape(cursor)}"]`);
@@ -146,8 +135,8 @@ function Teams({ groups, shares, cards, closed, onClosed, cursor, box, draw }: T
     <TeamCards
       key={group.id}
       group={group}
-      cards={shares.has(group.id) ? (cards.get(group.id) ?? NO_CARDS) : undefined}
       draw={draw}
+      most={shares.get(group.id)}
       onToggle={() =>
         onClosed(
           closed.includes(group.id)
@@ -159,36 +148,30 @@ function Teams({ groups, shares, cards, closed, onClosed, cursor, box, draw }: T
   ));
 }
 
-const NO_CARDS: readonly Agent[] = [];
-
 interface TeamCardsProps extends DrawProps {
   group: Group;
-  /** Those that are drawn; a team that is folded has none. */
-  cards: readonly Agent[] | undefined;
+  /** How many of its cards are drawn; none is said of a team that is folded. */
+  most: number | undefined;
   onToggle: () => void;
 }
 
 /** The agents of a team, behind a line that counts them. */
-function TeamCards({ group, draw, cards, onToggle }: TeamCardsProps) {
-  const left = group.agents.length - (cards?.length ?? 0);
+function TeamCards({ group, draw, most, onToggle }: TeamCardsProps) {
+  const isOpen = most !== undefined;
+  const left = group.agents.length - (most ?? 0);
   return (
     <section className={styles.team} aria-label={group.title}>
       <h2>
-        <button
-          type="button"
-          className={styles.fold}
-          aria-expanded={cards !== undefined}
-          onClick={onToggle}
-        >
-          <Icon name={cards ? "down" : "chevron"} size={14} />
+        <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={onToggle}>
+          <Icon name={isOpen ? "down" : "chevron"} size={14} />
           {group.title}
           <span className={styles.tally}>
             {plural(group.agents.length, "agent")}: {tallyOf(group.agents)}
           </span>
         </button>
       </h2>
-      {cards && <ul className={styles.grid}>{cards.map(draw)}</ul>}
-      {cards && left > 0 && (
+      {isOpen && <ul className={styles.grid}>{group.agents.slice(0, most).map(draw)}</ul>}
+      {isOpen && left > 0 && (
         <p className={styles.note}>{plural(left, "more agent")}; the table shows all.</p>
       )}
     </section>

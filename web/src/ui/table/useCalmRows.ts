@@ -6,11 +6,13 @@ import { type Calm, useCalm } from "../calm";
 import { usePresence } from "../usePresence";
 import { type Rows, type RowsOptions, useRows } from "./useRows";
 
-interface CalmRowsOptions<T> extends Omit<RowsOptions<T>, "onMove"> {
+interface CalmRowsOptions<T> extends Omit<RowsOptions<T>, "onMove" | "reached"> {
   /** Where the rows are drawn. */
   box: RefObject<HTMLElement | null>;
   /** Whether the reader took a row away: that one goes at once, also while the list is kept still. */
   isTaken?: ((row: T) => boolean) | undefined;
+  /** Which of the rows keys lead to, and in which order; all as they are unless given. */
+  reach?: ((rows: readonly T[]) => readonly T[]) | undefined;
   /** The row that is peeked at: Esc closes that first. */
   peeked?: string | undefined;
 }
@@ -20,13 +22,18 @@ interface CalmRowsOptions<T> extends Omit<RowsOptions<T>, "onMove"> {
  * key is about must not move away under the cursor. Esc leaves the list, as does a press elsewhere.
  */
 export function useCalmRows<T>(options: CalmRowsOptions<T>): { calm: Calm<T>; list: Rows<T> } {
-  const { box, rows, keyOf, isTaken, peeked } = options;
+  const { box, rows, keyOf, isTaken, peeked, reach } = options;
   const [isByKeys, setByKeys] = useState(false);
   const isHere = usePresence(box);
   // What one does oneself shows at once: a new row, or one that went.
   const isActing = useActing();
   const calm = useCalm(rows, keyOf, isHere || (isByKeys && !isActing), isTaken);
-  const list = useRows({ ...options, rows: calm.rows, onMove: () => setByKeys(true) });
+  const list = useRows({
+    ...options,
+    rows: calm.rows,
+    reached: reach?.(calm.rows),
+    onMove: () => setByKeys(true),
+  });
   const { cursor, setCursor } = list;
   const leave = () => {
     setByKeys(false);

@@ -4,6 +4,8 @@ import { LIST } from "../../actions/common";
 
 export interface RowsOptions<T> {
   rows: readonly T[];
+  /** Those of them that the cursor goes through, in this order; all unless given. Others may be folded away. */
+  reached?: readonly T[] | undefined;
   keyOf: (row: T) => string;
   /** Enter: goes to the page of the row. */
   onOpen?: ((row: T) => void) | undefined;
@@ -34,6 +36,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** Keeps where the reader is in a list and what is chosen; used by tables, grids and boards. */
 export function useRows<T>({
   rows,
+  reached = rows,
   keyOf,
   onOpen,
   onPeek,
@@ -61,16 +64,16 @@ export function useRows<T>({
     () => setSelected((before) => (before.size > 0 ? NONE : new Set(rows.map(keyOf)))),
     [rows, keyOf],
   );
-  const at = cursor === undefined ? -1 : rows.findIndex((row) => keyOf(row) === cursor);
-  const here = rows[at];
+  const at = cursor === undefined ? -1 : reached.findIndex((row) => keyOf(row) === cursor);
+  const here = reached[at];
   const move = (by: number) => {
-    const to = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
-    const row = rows[Math.min(rows.length - 1, Math.max(0, to))];
+    const to = at < 0 ? (by > 0 ? 0 : reached.length - 1) : at + by;
+    const row = reached[Math.min(reached.length - 1, Math.max(0, to))];
     if (!row) return;
     setCursor(keyOf(row));
     onMove?.();
   };
-  const hasRows = rows.length > 0;
+  const hasRows = reached.length > 0;
   const isHere = here !== undefined;
   useAction(LIST.down, () => move(step), { when: hasRows });
   useAction(LIST.up, () => move(-step), { when: hasRows });
