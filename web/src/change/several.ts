@@ -1,28 +1,41 @@
 import { tellRefusal } from "./useChange";
 
-/** What became of several things that were changed one after the other. */
+/** What became of several things that were changed. */
 export interface Several<T, R = unknown> {
   done: readonly { thing: T; output: R }[];
   refused: readonly { thing: T; error: Error }[];
 }
 
-/** Changes things one after the other; one that is refused keeps no other from its change. If all are, none was changed. */
+/**
+ * Changes things one after the other, or so many at once; one that is refused keeps no other from its
+ * change. If all are, none was changed.
+ */
 export async function several<T, R>(
   things: readonly T[],
   work: (thing: T) => Promise<R>,
+  atOnce = 1,
 ): Promise<Several<T, R>> {
-  const done: { thing: T; output: R }[] = [];
-  const refused: { thing: T; error: Error }[] = [];
-  for (const thing of things) {
-    try {
-      done.push({ thing, output: await work(thing) });
-    } catch (error) {
-      refused.push({ thing, error: error instanceof Error ? error : new Error(String(error)) });
+  const done = new Map<number, { thing: T; output: R }>();
+  const refused = new Map<number, { thing: T; error: Error }>();
+  const ahead = things.entries();
+  const workOff = async () => {
+    for (const [at, thing] of ahead) {
+      try {
+        done.set(at, { thing, output: await work(thing) });
+      } catch (error) {
+        refused.set(at, {
+          thing,
+          error: error instanceof Error ? error : new Error(String(error)),
+        });
+      }
     }
-  }
-  const [first] = refused;
-  if (first && done.length === 0) throw first.error;
-  return { done, refused };
+  };
+  await Promise.all(Array.from({ length: atOnce }, workOff));
+  const inOrder = <V>(found: ReadonlyMap<number, V>) =>
+    [...found].toSorted(([a], [b]) => a - b).map(([, value]) => value);
+  const [first] = inOrder(refused);
+  if (first && done.size === 0) throw first.error;
+  return { done: inOrder(done), refused: inOrder(refused) };
 }
 
 /** Says which of several were not changed, and why the first of them was not; only these are tried again. */

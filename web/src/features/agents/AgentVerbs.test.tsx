@@ -102,7 +102,7 @@ describe("G6 a verb for many agents", () => {
   it("is one message, and one Undo takes back all of it", async () => {
     const calls = show({ ...routes("pause"), ...routes("resume") });
     fireEvent.click(button("Pause"));
-    await screen.findByText("5 agents are paused");
+    await screen.findByText("5 agents: paused");
     expect(screen.getAllByRole("button", { name: "Undo" })).toHaveLength(1);
     fireEvent.click(button("Undo"));
     await expect.poll(() => posted(calls, "resume")).toBe(5);
@@ -111,11 +111,14 @@ describe("G6 a verb for many agents", () => {
   it("says which refused and why, and takes back only what was done", async () => {
     const calls = show({ ...routes("pause", ["a2", "a4"]), ...routes("resume") });
     fireEvent.click(button("Pause"));
-    await screen.findByText("3 of 5 agents are paused");
+    await screen.findByText("3 of 5 agents: paused");
     screen.getByText("Not done: Pause w-a2, w-a4");
     screen.getByText("It is busy.");
     fireEvent.click(button("Undo"));
     await expect.poll(() => posted(calls, "resume")).toBe(3);
+    // Only those two are tried again.
+    fireEvent.click(button("Retry"));
+    await expect.poll(() => posted(calls, "pause")).toBe(7);
   });
 
   it("that all refuse is not done, and can be tried again", async () => {

@@ -1,12 +1,18 @@
-import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import {
+  type QueryClient,
+  queryOptions,
+  type UseMutationResult,
+  useQuery,
+} from "@tanstack/react-query";
 import { get, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
 import type { Agent, AgentSnapshot, RestartAgent } from "../../api/types";
+import { type Several, several, tellRefused } from "../../change/several";
 import { toast } from "../../change/toasts";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
-import { asSentence } from "../../ui/Sentence";
+import { plural } from "../../ui/format";
 import type { Draft } from "../../ui/useDraft";
 
 const LISTS = ["agents"] as const;
@@ -222,7 +228,10 @@ export function useKillAgent() {
         ? `${label} was ended, and a snapshot is kept. Undo lets a new agent go on from it.`
         : `${label} was ended; its work stays`,
     canUndo: (_, kept) => kept !== undefined,
-    undo: END.undo,
+    undo: async (deed, kept) => {
+      const fresh = await END.undo(deed, kept);
+      toast({ title: `${fresh.label} goes on where ${deed.agent.label} was ended` });
+    },
   });
 }
 
@@ -234,14 +243,9 @@ const END = {
     await post(`${path(agent.id)}/kill`);
     return kept;
   },
-  undo: async ({ agent }: Deed, kept: unknown): Promise<void> => {
+  undo: (_: Deed, kept: unknown): Promise<Agent> => {
     const { id } = kept as AgentSnapshot;
-    const fresh = await post(
-      `/api/v1/snapshots/${encodeURIComponent(id)}/restore`,
-      undefined,
-      RESTORE_MS,
-    );
-    toast({ title: `${fresh.label} goes on where ${agent.label} was ended` });
+    return post(`/api/v1/snapshots/${encodeURIComponent(id)}/restore`, undefined, RESTORE_MS);
   },
 };
 
@@ -251,77 +255,64 @@ interface Deeds {
   deeds: readonly Deed[];
 }
 
-/** What is told of all of them when it was done. */
+/** What is told of them when it was done, however many they are. */
 const MANY_DONE: Record<Deeds["verb"], string> = {
-  pause: "are paused",
-  resume: "go on",
-  restart: "begin anew in the same worktrees",
-  snapshot: "are kept with their files and conversations",
-  fork: "have copies that go on by themselves",
-  kill: "were ended; of those that were at work snapshots are kept",
+  pause: "paused",
+  resume: "resumed",
+  restart: "begun anew in the same worktree",
+  snapshot: "files and conversation are kept",
+  fork: "copies go on by themselves",
+  kill: "ended; what was at work is kept in snapshots",
 };
 
-/** What became of one of them. */
-interface Outcome {
-  deed: Deed;
-  output?: unknown;
-  error?: Error;
-}
+/** A browser asks one server no more at once, and what waits there is timed already. */
+const AT_ONCE = 6;
 
 /** Does one thing to several agents: one message for all, one way back, and a reason for those that refused. */
 export function useManyAgents() {
-  const wordOf = ({ verb }: Deeds) => (verb === "kill" ? "End" : RULES[verb].what);
-  return useChange<Deeds, readonly Outcome[]>({
-    what: (many) => `${wordOf(many)} ${many.deeds.length} agents`,
-    send: async ({ verb, deeds }) => {
-      const send = (deed: Deed) =>
-        verb === "kill" ? END.send(deed) : RULES[verb].send(path(deed.agent.id), deed);
-      const outcomes = await Promise.all(deeds.map((deed) => outcomeOf(deed, send)));
-      const first = outcomes.find(({ error }) => error)?.error;
-      if (first && outcomes.every(({ error }) => error)) throw first;
-      return outcomes;
-    },
+  const wordOf = (verb: Deeds["verb"]) => (verb === "kill" ? "End" : RULES[verb].what);
+  const change: UseMutationResult<Several<Deed>, Error, Deeds, Rehearsal> = useChange<
+    Deeds,
+    Several<Deed>
+  >({
+    what: ({ verb, deeds }) => `${wordOf(verb)} ${plural(deeds.length, "agent")}`,
+    send: ({ verb, deeds }) =>
+      several(
+        deeds,
+        (deed): Promise<unknown> =>
+          verb === "kill" ? END.send(deed) : RULES[verb].send(path(deed.agent.id), deed),
+        AT_ONCE,
+      ),
     expect: (cache, { verb, deeds }) => {
       const expected = verb === "kill" ? END.expected : RULES[verb].expected;
       for (const { agent } of expected ? deeds : []) expectAgent(cache, agent, expected ?? {});
     },
     settle: ({ deeds }) => [LISTS, ...deeds.map(({ agent }) => single(agent.id))],
-    done: (many, outcomes) => {
-      const refused = outcomes.filter(({ error }) => error);
-      const [first] = refused;
-      if (first) {
-        const names = refused.map(({ deed }) => deed.agent.label).join(", ");
-        const detail = asSentence(first.error?.message ?? "");
-        toast({ tone: "bad", title: `Not done: ${wordOf(many)} ${names}`, detail });
-      }
-      const well = outcomes.length - refused.length;
-      const [all, way] = [outcomes.length, MANY_DONE[many.verb]];
-      return `${first ? `${well} of ${all}` : all} agents ${way}`;
+    done: ({ verb, deeds }, outcome) => {
+      const namesOf = (refused: readonly Deed[]) => refused.map(({ agent }) => agent.label);
+      tellRefused(
+        (refused) => `${wordOf(verb)} ${namesOf(refused).join(", ")}`,
+        outcome,
+        (refused) => change.mutate({ verb, deeds: refused }),
+      );
+      const well = outcome.done.length;
+      return `${well === deeds.length ? "" : `${well} of `}${plural(deeds.length, "agent")}: ${MANY_DONE[verb]}`;
     },
-    canUndo: ({ verb }, outcomes) => outcomes.some((one) => undoOf(verb, one)),
-    undo: async ({ verb }, outcomes) => {
-      const ways = outcomes.flatMap((one) => undoOf(verb, one) ?? []);
-      const ends = await Promise.allSettled(ways.map((way) => way()));
-      const failed = ends.find((end) => end.status === "rejected");
-      if (failed) throw failed.reason;
+    canUndo: ({ verb }, { done }) => done.some((one) => undoOf(verb, one)),
+    undo: async ({ verb }, { done }) => {
+      const ways = done.flatMap((one) => undoOf(verb, one) ?? []);
+      const { refused } = await several(ways, (way) => way(), AT_ONCE);
+      if (refused[0]) throw refused[0].error;
     },
   });
+  return change;
 }
 
-async function outcomeOf(deed: Deed, send: (deed: Deed) => Promise<unknown>): Promise<Outcome> {
-  try {
-    return { deed, output: await send(deed) };
-  } catch (error) {
-    return { deed, error: error instanceof Error ? error : new Error(String(error)) };
-  }
-}
-
-/** How what was done to one agent is taken back; none if it was not done, or cannot be. */
+/** How what was done to one agent is taken back; none if it cannot be. */
 function undoOf(
   verb: Deeds["verb"],
-  { deed, output, error }: Outcome,
+  { thing: deed, output }: Several<Deed>["done"][number],
 ): (() => Promise<unknown>) | undefined {
-  if (error) return undefined;
   if (verb === "kill") return output === undefined ? undefined : () => END.undo(deed, output);
   const { undo } = RULES[verb];
   return undo && (() => RULES[undo].send(path(deed.agent.id), deed));

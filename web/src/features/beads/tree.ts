@@ -29,8 +29,7 @@ export function treeRows(
   closed: ReadonlySet<string>,
 ): TreeRow[] {
   const ids = new Set(found.map(({ id }) => id));
-  const below = (bead: Bead) =>
-    (kind === "parts" ? [...graph.partsOf(bead.id)] : graph.needsOf(bead)).toSorted(byUrgency);
+  const below = (bead: Bead) => (kind === "parts" ? graph.partsOf(bead.id) : graph.needsOf(bead));
   const above = (bead: Bead) =>
     kind === "parts"
       ? bead.parentBead
@@ -45,7 +44,9 @@ export function treeRows(
     const path = trail.join("/");
     // A circle would have no end.
     const children =
-      parents.length >= DEEPEST ? [] : below(bead).filter(({ id }) => !trail.includes(id));
+      parents.length >= DEEPEST
+        ? []
+        : [...below(bead)].filter(({ id }) => !trail.includes(id)).toSorted(byUrgency);
     const isOpen = !closed.has(path);
     rows.push({ bead, path, depth: parents.length, hasMore: children.length > 0, isOpen });
     if (isOpen) for (const child of children) add(child, trail);
